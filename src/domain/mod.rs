@@ -1,0 +1,37 @@
+//! What is true of tasks, riders and offers: the transition table and the decisions that follow it.
+//!
+//! **Architecture invariant.** Pure: no database, no network, no clock, no logging, no randomness.
+//! Time and facts are arguments. It knows no other module, so it can be read, tested and trusted alone.
+//!
+//! | file | |
+//! |---|---|
+//! | [`id`], [`task`], [`command`], [`event`] | the words |
+//! | [`table`] | who may ask what, and where it leads |
+//! | [`decide`](mod@decide) | the order of answers |
+//! | [`refusal`], [`answer`], [`legal`](mod@legal) | what is said to whom |
+//! | [`facts`], [`policy`], [`geo`] | what decisions rest on |
+//! | [`fingerprint`] | what makes two requests the same |
+//! | [`history`] | the judge of a recorded run |
+//!
+//! # How to add a verb
+//! A variant of [`command::Verb`] and of [`command::Act`]; the compiler then asks for its cells and
+//! its roles in [`table`], its check in `decide::checks`, and its place in [`legal`](mod@legal). Accept
+//! the changed snapshot of the table; add the verb to the literal table of `tests/all/table.rs`.
+
+#![deny(clippy::wildcard_enum_match_arm)]
+
+pub mod answer;
+pub mod command;
+pub mod decide;
+pub mod event;
+pub mod facts;
+pub mod fingerprint;
+pub mod geo;
+pub mod history;
+pub mod id;
+pub mod legal;
+pub mod policy;
+pub mod refusal;
+pub mod table;
+pub mod task;
+pub(crate) mod text_enum;

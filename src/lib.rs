@@ -1,0 +1,5 @@
+//! Dispatch Desk.
+
+pub mod clock;
+pub mod domain;
+pub mod fault;
