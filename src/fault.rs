@@ -16,8 +16,8 @@ pub enum Fault {
     SweeperWithoutRecheck,
     /// A request key alone decides; another request under it gets the first one's answer.
     KeyWithoutFingerprint,
-    /// Each node remembers request keys for itself.
-    KeysPerNode,
+    /// Used request keys are not looked up.
+    KeyIgnored,
     /// The event is written after the commit, in a transaction of its own.
     EventOutsideTransaction,
     /// Event numbers come from a sequence, at insert instead of at commit.
@@ -73,15 +73,11 @@ pub const fn planted(_fault: Fault) -> bool {
 
 /// A place where the fault tests can stop, panic or kill the process.
 ///
-/// The one-argument form can also be told to fail: it then returns that error from the function around it.
+/// Told to fail (`return(full)`, `return(lost)`, …), it returns that failure of the store from the function around it.
 macro_rules! fail_point {
     ($name:literal) => {
         #[cfg(feature = "faults")]
-        fail::fail_point!($name);
-    };
-    ($name:literal, $error:expr) => {
-        #[cfg(feature = "faults")]
-        fail::fail_point!($name, |_| Err($error));
+        fail::fail_point!($name, |kind| Err($crate::store::Error::injected(kind.as_deref())));
     };
 }
 

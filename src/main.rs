@@ -1,1 +1,70 @@
-fn main() {}
+//! The program: reads the command line and runs one thing.
+
+use std::{io::Write, process::ExitCode};
+
+use clap::Parser;
+use dispatch_desk::{
+    config::{Config, Database, Run},
+    engine::reconcile::reconcile,
+    store::{Db, Product, Time},
+};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::builder()
+                .with_default_directive(tracing::Level::INFO.into())
+                .from_env_lossy(),
+        )
+        .with_writer(std::io::stderr)
+        .init();
+    let ran = match Config::parse().run {
+        Run::Reconcile { database } => run_reconcile(&database).await,
+        Run::Version { database, json } => version(&database, json).await,
+    };
+    ran.unwrap_or_else(|error| {
+        eprintln!("dispatch-desk: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+async fn run_reconcile(database: &Database) -> anyhow::Result<ExitCode> {
+    let db = Db::open(&database.url, Time::System).await?;
+    let report = reconcile(&db, |tasks| eprint!("\r{tasks} tasks compared")).await?;
+    eprintln!();
+    let mut out = std::io::stdout().lock();
+    for difference in &report.differences {
+        writeln!(out, "{difference}")?;
+    }
+    writeln!(
+        out,
+        "{} tasks, {} events, {} offers: {}",
+        report.tasks,
+        report.events,
+        report.offers,
+        match report.differences.len() {
+            0 => "all fit together".to_owned(),
+            1 => "1 difference".to_owned(),
+            more => format!("{more} differences"),
+        }
+    )?;
+    Ok(if report.differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn version(database: &Database, json: bool) -> anyhow::Result<ExitCode> {
+    let db = Db::open(&database.url, Time::System).await?;
+    let product = match db.product() {
+        Product::Sqlite => "SQLite",
+        Product::Postgres => "PostgreSQL",
+    };
+    let (program, database) = (env!("CARGO_PKG_VERSION"), db.version().await?);
+    let mut out = std::io::stdout().lock();
+    if json {
+        let versions = serde_json::json!({ "dispatch-desk": program, product: database });
+        writeln!(out, "{versions}")?;
+    } else {
+        writeln!(out, "dispatch-desk {program}, {product} {database}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -48,7 +48,8 @@ pub fn key_hash(principal: &str, key: &RequestKey) -> String {
     hex(&hash.finalize()[..16])
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as lower-case hexadecimal text.
+pub fn hex(bytes: &[u8]) -> String {
     use fmt::Write as _;
 
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    command::Actor,
+    command::{Actor, Verb},
     id::{RegionId, Revision, RiderId, TaskId, Timestamp},
     text_enum::text_enum,
 };
@@ -209,5 +209,28 @@ text_enum! {
         Expired = "expired",
         /// The task was cancelled meanwhile.
         Cancelled = "cancelled",
+    }
+}
+
+impl OfferAnswer {
+    /// How `action` ends a waiting offer, if it does.
+    pub const fn by(action: Verb) -> Option<Self> {
+        match action {
+            Verb::Accept => Some(Self::Accepted),
+            Verb::Decline => Some(Self::Declined),
+            Verb::Withdraw => Some(Self::Withdrawn),
+            Verb::Expire => Some(Self::Expired),
+            Verb::Cancel => Some(Self::Cancelled),
+            Verb::Create
+            | Verb::Grab
+            | Verb::Offer
+            | Verb::Assign
+            | Verb::Reassign
+            | Verb::HandBack
+            | Verb::Arrive
+            | Verb::PickUp
+            | Verb::Deliver
+            | Verb::Edit => None,
+        }
     }
 }

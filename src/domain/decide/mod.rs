@@ -17,7 +17,7 @@ mod create;
 mod right;
 mod transition;
 
-pub use create::{create, edit};
+pub use create::{create, edit, source};
 pub use right::{Denial, offer_seconds, right};
 pub use transition::{Creation, DetailEdit, Transition};
 

@@ -1,0 +1,279 @@
+//! A lane: takes what waits, runs it as one batch, and knows what to do when something is off.
+//!
+//! | what happened | what follows |
+//! |---|---|
+//! | another transaction was in the way, a row moved, a key was taken | load and decide again, three times; then one by one |
+//! | a constraint refused a row, a row is corrupt, a decision panicked | halve until the one bad command fails alone |
+//! | the disk is full, the database read-only | everyone is told, nothing is tried again, the node is unready |
+//! | the disk failed | the same, and the node stops until it is started again |
+//! | the connection broke before the commit | wait a little and try again |
+//! | the answer to a commit was lost | look the outcomes up on a new connection, decide the rest |
+
+use std::{
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::FutureExt;
+use tokio::sync::mpsc;
+
+use super::{
+    Error, Job, Shared,
+    batch::{self, Batch, Outcome},
+    reply::Reply,
+};
+use crate::{
+    fault::{Fault, fail_point, planted},
+    store::{self, Remedy},
+};
+
+/// How often a batch is tried again before its commands are tried alone.
+const TRIES: u32 = 3;
+/// How long to wait before asking again for a task or a database.
+const PAUSE: Duration = Duration::from_millis(5);
+const LONG_PAUSE: Duration = Duration::from_millis(100);
+
+/// Where a batch failed.
+enum Failure {
+    /// Before the commit: nothing was done.
+    Before(store::Error),
+    /// In the commit: it may have counted.
+    Commit(store::Error),
+    /// Somewhere, by a panic.
+    Panic,
+}
+
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Self {
+        Self::Before(error)
+    }
+}
+
+/// Runs a lane until both of its entrances are closed and everything in them is answered.
+pub(super) async fn run(
+    shared: Arc<Shared>,
+    mut urgent: mpsc::Receiver<Job>,
+    mut ordinary: mpsc::Receiver<Job>,
+) {
+    let most = shared.settings.batch.max(1);
+    // Commands whose task another node held a moment ago.
+    let mut later: Vec<Job> = Vec::new();
+    loop {
+        let mut jobs = std::mem::take(&mut later);
+        let waits = !jobs.is_empty();
+        tokio::select! {
+            biased;
+            Some(job) = urgent.recv() => jobs.push(job),
+            Some(job) = ordinary.recv() => jobs.push(job),
+            () = tokio::time::sleep(PAUSE), if waits => {}
+            else => return,
+        }
+        while let Some(job) = (jobs.len() < most)
+            .then(|| urgent.try_recv().or_else(|_| ordinary.try_recv()).ok())
+            .flatten()
+        {
+            jobs.push(job);
+        }
+        settle(&shared, jobs, &mut later).await;
+    }
+}
+
+/// Gives every job an answer, or puts it among those that have to wait.
+async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
+    let mut heap = vec![jobs];
+    while let Some(mut jobs) = heap.pop() {
+        let mut tries = 0;
+        while !jobs.is_empty() {
+            let failure = match once(shared, &mut jobs).await {
+                Ok(batch) => {
+                    deliver(shared, jobs, batch, later);
+                    break;
+                }
+                Err(failure) => failure,
+            };
+            tries += 1;
+            let remedy = match &failure {
+                Failure::Panic => Remedy::LookUp,
+                Failure::Before(error) | Failure::Commit(error) => {
+                    tracing::warn!(jobs = jobs.len(), tries, %error, "a batch failed");
+                    error.remedy()
+                }
+            };
+            match (remedy, &failure) {
+                (Remedy::Again, _) if tries < TRIES => {}
+                (Remedy::Again, _) if jobs.len() > 1 => {
+                    heap.extend(jobs.drain(..).rev().map(|job| vec![job]));
+                }
+                (Remedy::Again, _) => turn_away(jobs.drain(..), &Error::Busy),
+                (Remedy::Bisect, _) => halve(&mut heap, &mut jobs),
+                (Remedy::GiveUp, _) => {
+                    shared.pulse.unready();
+                    turn_away(jobs.drain(..), &Error::Unavailable { unknown: false });
+                }
+                (Remedy::Stop, failure) => {
+                    tracing::error!("the disk failed: no more commands are taken until a restart");
+                    shared.pulse.stop();
+                    let unknown = matches!(failure, Failure::Commit(_));
+                    turn_away(jobs.drain(..), &Error::Unavailable { unknown });
+                }
+                (Remedy::LookUp, Failure::Before(_)) => {
+                    shared.pulse.unready();
+                    tokio::time::sleep(LONG_PAUSE).await;
+                    give_up_on_old(shared, &mut jobs, false);
+                }
+                (Remedy::LookUp, Failure::Commit(_)) => look_up(shared, &mut jobs).await,
+                (Remedy::LookUp, Failure::Panic) => {
+                    tracing::error!(jobs = jobs.len(), "a batch panicked");
+                    look_up(shared, &mut jobs).await;
+                    halve(&mut heap, &mut jobs);
+                }
+            }
+        }
+    }
+}
+
+/// Runs one transaction. A panic in it is a failure like others.
+async fn once(shared: &Shared, jobs: &mut Vec<Job>) -> Result<Batch, Failure> {
+    AssertUnwindSafe(transaction(shared, jobs)).catch_unwind().await.unwrap_or(Err(Failure::Panic))
+}
+
+async fn transaction(shared: &Shared, jobs: &mut Vec<Job>) -> Result<Batch, Failure> {
+    let mut tx = shared.db.begin().await?;
+    let batch = batch::run(&mut tx, jobs, None, &shared.settings).await?;
+    if !batch.writes {
+        tx.rollback().await?;
+        return Ok(batch);
+    }
+    before_commit().map_err(Failure::Before)?;
+    if planted(Fault::AnswerBeforeCommit) {
+        let early = std::mem::take(jobs);
+        deliver(shared, early, batch, &mut Vec::new());
+        tx.commit().await.map_err(Failure::Commit)?;
+        return Ok(Batch::empty());
+    }
+    tx.commit().await.map_err(Failure::Commit)?;
+    after_commit().map_err(Failure::Commit)?;
+    if !batch.stray_events.is_empty() {
+        let mut tx = shared.db.begin().await?;
+        tx.insert_events(&batch.stray_events).await?;
+        tx.commit().await?;
+    }
+    Ok(batch)
+}
+
+#[cfg_attr(
+    not(feature = "faults"),
+    expect(clippy::unnecessary_wraps, reason = "a fail-point can fail")
+)]
+fn before_commit() -> store::Result<()> {
+    fail_point!("before-commit");
+    Ok(())
+}
+
+#[cfg_attr(
+    not(feature = "faults"),
+    expect(clippy::unnecessary_wraps, reason = "a fail-point can fail")
+)]
+fn after_commit() -> store::Result<()> {
+    fail_point!("after-commit");
+    Ok(())
+}
+
+/// Answers everyone and wakes the readers.
+fn deliver(shared: &Shared, jobs: Vec<Job>, batch: Batch, later: &mut Vec<Job>) {
+    shared.pulse.ready();
+    if let Some(head) = batch.head {
+        shared.head.send_if_modified(|known| {
+            let newer = head > *known;
+            *known = head.max(*known);
+            newer
+        });
+    }
+    if batch.offers {
+        shared.offers.send_modify(|count| *count = count.wrapping_add(1));
+    }
+    for (job, outcome) in jobs.into_iter().zip(batch.outcomes) {
+        match outcome {
+            Outcome::Reply(reply) => answer(job, Ok(reply)),
+            Outcome::Error(error) => answer(job, Err(error)),
+            Outcome::Later if job.since.elapsed() > shared.settings.patience => {
+                answer(job, Err(Error::Busy));
+            }
+            Outcome::Later => later.push(job),
+        }
+    }
+}
+
+/// Sends an answer. Whoever asked may have left; the command was decided all the same.
+fn answer(job: Job, answer: Result<Reply, Error>) {
+    let _ = job.answer.send(answer);
+}
+
+fn turn_away(jobs: impl Iterator<Item = Job>, error: &Error) {
+    for job in jobs {
+        answer(job, Err(error.clone()));
+    }
+}
+
+/// Splits a batch to find its one bad command; a batch of one has found it.
+fn halve(heap: &mut Vec<Vec<Job>>, jobs: &mut Vec<Job>) {
+    if jobs.len() > 1 {
+        let second = jobs.split_off(jobs.len() / 2);
+        heap.push(second);
+        heap.push(std::mem::take(jobs));
+    } else {
+        for job in jobs.drain(..) {
+            tracing::error!(command = ?job.command.what.verb(), task = ?job.command.what.task(), "this command can not be stored");
+            answer(job, Err(Error::Faulty));
+        }
+    }
+}
+
+/// Gives up on the jobs that have waited too long for the database.
+fn give_up_on_old(shared: &Shared, jobs: &mut Vec<Job>, unknown: bool) {
+    let (old, young): (Vec<_>, Vec<_>) =
+        jobs.drain(..).partition(|job| job.since.elapsed() > shared.settings.patience);
+    turn_away(old.into_iter(), &Error::Unavailable { unknown });
+    *jobs = young;
+}
+
+/// Asks on a new connection which jobs were decided, and answers those. The rest stays, to be decided again.
+async fn look_up(shared: &Shared, jobs: &mut Vec<Job>) {
+    let since = Instant::now();
+    loop {
+        match try_look_up(shared, jobs).await {
+            Ok(()) => return,
+            Err(error) => {
+                tracing::warn!(jobs = jobs.len(), %error, "can not look up what was committed");
+            }
+        }
+        shared.pulse.unready();
+        if since.elapsed() > shared.settings.patience * 2 {
+            return turn_away(jobs.drain(..), &Error::Unavailable { unknown: true });
+        }
+        tokio::time::sleep(LONG_PAUSE).await;
+    }
+}
+
+async fn try_look_up(shared: &Shared, jobs: &mut Vec<Job>) -> store::Result<()> {
+    let mut tx = shared.db.begin().await?;
+    let keys: Vec<_> = jobs.iter().filter_map(Job::key).collect();
+    let found = tx.outcomes(&keys).await?;
+    tx.rollback().await?;
+    let mut rest = Vec::new();
+    for job in jobs.drain(..) {
+        let mine = job.key().and_then(|(principal, key)| {
+            found.iter().find(|found| found.principal == principal && found.request_key == key)
+        });
+        match mine.filter(|mine| mine.fingerprint == job.fingerprint.as_str()) {
+            Some(mine) => {
+                let reply = Reply::stored(mine, false);
+                answer(job, Ok(reply));
+            }
+            None => rest.push(job),
+        }
+    }
+    *jobs = rest;
+    Ok(())
+}

@@ -1,0 +1,279 @@
+//! Commands in, outcomes out.
+//!
+//! ```text
+//!  execute(command) ──► lane (by task) ──► batch: everything that waits, at most 256
+//!                                            │ one transaction
+//!                                            │  lock + load    staff, regions, riders, tasks · keys · the store's now
+//!                                            │  decide         each in order, against the working set
+//!                                            │  write          one net row per task and offer, compare-and-swap
+//!                                            │  number         events, attempts, answers · COMMIT
+//!                                            ▼
+//!                                          answer everyone, wake the readers
+//! ```
+//!
+//! **Invariants.** Nobody is answered before the commit. What a client does (hang up, time out, ask again) never cuts a
+//! command in half: it waits for an answer and no more. The same key has one effect and one answer.
+//!
+//! | file | |
+//! |---|---|
+//! | `lane` | takes what waits, and what to do when something is off |
+//! | `batch` | one transaction |
+//! | `world` | what was loaded, and what was decided on it so far |
+//! | `reply` | the answers, as they are stored and sent |
+//! | `riders` | changes of riders, which end their offers |
+
+mod batch;
+mod lane;
+mod reply;
+mod riders;
+mod world;
+
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Arc, RwLock},
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    task::JoinHandle,
+};
+
+pub use reply::Reply;
+
+use crate::{
+    clock::{Entropy, SystemEntropy},
+    domain::{
+        command::{Command, Verb},
+        decide::Denial,
+        fingerprint::{Fingerprint, key_hash},
+    },
+    engine::health::Pulse,
+    store::{Db, Product},
+};
+
+/// How an executor works. The defaults are for production.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many commands share a transaction at most.
+    pub batch: usize,
+    /// How many commands may wait in a lane; more are turned away.
+    pub queue: usize,
+    /// How many batches may run at once; SQLite has one writer and runs one.
+    pub lanes: usize,
+    /// How long a command waits for a task that another node holds, or for a database that is away.
+    pub patience: Duration,
+    /// Where unguessable tokens come from.
+    pub entropy: Arc<dyn Entropy>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            batch: 256,
+            queue: 4096,
+            lanes: 4,
+            patience: Duration::from_secs(2),
+            entropy: Arc::new(SystemEntropy),
+        }
+    }
+}
+
+/// Why a command got no outcome. None of these is stored under its key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The actor may not ask for it.
+    #[error("{}", .0.as_str())]
+    Denied(Denial),
+    /// The key belongs to another request (422).
+    #[error("REQUEST_KEY_REUSED")]
+    KeyReused,
+    /// A command of people or scripts came without a key (400).
+    #[error("KEY_MISSING")]
+    KeyMissing,
+    /// A text holds U+0000 (400): one database fails at it and the other cuts the text there.
+    #[error("NUL_IN_TEXT")]
+    NulInText,
+    /// Too many commands wait, or the task is held elsewhere (503). Nothing was done; ask again.
+    #[error("BUSY")]
+    Busy,
+    /// The database is away, full or broken (503).
+    #[error("UNAVAILABLE")]
+    Unavailable {
+        /// Whether the command may have been done all the same. Ask again under the same key to know.
+        unknown: bool,
+    },
+    /// This one command can not be stored (500). Nothing was done; the log says why.
+    #[error("FAULTY")]
+    Faulty,
+}
+
+/// One waiting command.
+#[derive(Debug)]
+struct Job {
+    command: Command,
+    principal: String,
+    fingerprint: Fingerprint,
+    key_hash: Option<String>,
+    since: Instant,
+    answer: oneshot::Sender<Result<Reply, Error>>,
+}
+
+impl Job {
+    fn new(command: Command, answer: oneshot::Sender<Result<Reply, Error>>) -> Self {
+        let principal = command.actor.principal();
+        let hash = command.key.as_ref().map(|key| key_hash(&principal, key));
+        Self {
+            fingerprint: Fingerprint::of(&command.what),
+            principal,
+            key_hash: hash,
+            since: Instant::now(),
+            command,
+            answer,
+        }
+    }
+
+    /// The scope and the key; none for the system's own commands.
+    fn key(&self) -> Option<(&str, &str)> {
+        self.command.key.as_ref().map(|key| (self.principal.as_str(), key.as_str()))
+    }
+}
+
+/// The two ends of a lane: answers to offers and expiries go before everything else.
+#[derive(Debug)]
+struct Entrance {
+    urgent: mpsc::Sender<Job>,
+    ordinary: mpsc::Sender<Job>,
+}
+
+/// What all lanes share.
+#[derive(Debug)]
+struct Shared {
+    db: Db,
+    settings: Settings,
+    pulse: Arc<Pulse>,
+    head: watch::Sender<i64>,
+    offers: watch::Sender<u64>,
+}
+
+/// Takes commands and answers them. Cheap to clone; all clones are one executor.
+#[derive(Clone, Debug)]
+pub struct Executor {
+    shared: Arc<Shared>,
+    entrances: Arc<RwLock<Vec<Entrance>>>,
+    lanes: Arc<tokio::sync::Mutex<Vec<JoinHandle<()>>>>,
+}
+
+impl Executor {
+    /// Starts an executor on `db`. Must be called within a tokio runtime.
+    pub fn start(db: Db, settings: Settings) -> Self {
+        let count = match db.product() {
+            Product::Sqlite => 1,
+            Product::Postgres => settings.lanes.max(1),
+        };
+        let shared = Arc::new(Shared {
+            db,
+            settings,
+            pulse: Arc::new(Pulse::default()),
+            head: watch::Sender::new(0),
+            offers: watch::Sender::new(0),
+        });
+        let (mut entrances, mut lanes) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            let (urgent, urgent_jobs) = mpsc::channel(shared.settings.queue.max(1));
+            let (ordinary, ordinary_jobs) = mpsc::channel(shared.settings.queue.max(1));
+            entrances.push(Entrance { urgent, ordinary });
+            lanes.push(tokio::spawn(lane::run(Arc::clone(&shared), urgent_jobs, ordinary_jobs)));
+        }
+        Self {
+            shared,
+            entrances: Arc::new(RwLock::new(entrances)),
+            lanes: Arc::new(tokio::sync::Mutex::new(lanes)),
+        }
+    }
+
+    /// Has a command decided and stored, and returns its answer.
+    ///
+    /// Dropping the future gives up the answer, not the command: it is decided all the same, and its answer waits
+    /// under its key.
+    ///
+    /// # Errors
+    /// [`Error`]. A refusal is none: it is a [`Reply`].
+    pub async fn execute(&self, command: Command) -> Result<Reply, Error> {
+        let answer = self.submit(command)?;
+        // A lane answers every job it takes; it can only be gone if the whole program ends.
+        answer.await.unwrap_or(Err(Error::Unavailable { unknown: true }))
+    }
+
+    /// Puts a command into its lane. The answer comes through the returned channel.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if the lane is full, and whatever can be said without the store.
+    pub fn submit(
+        &self,
+        command: Command,
+    ) -> Result<oneshot::Receiver<Result<Reply, Error>>, Error> {
+        if command.key.is_none() && command.actor != crate::domain::command::Actor::System {
+            return Err(Error::KeyMissing);
+        }
+        if command.has_nul() {
+            return Err(Error::NulInText);
+        }
+        if self.shared.pulse.health() == crate::engine::health::Health::Stopped {
+            return Err(Error::Unavailable { unknown: false });
+        }
+        let urgent = matches!(command.what.verb(), Verb::Expire | Verb::Accept | Verb::Decline);
+        let (sender, answer) = oneshot::channel();
+        let job = Job::new(command, sender);
+        let entrances = self.entrances.read().map_err(|_| Error::Busy)?;
+        let Some(entrance) = entrances.get(lane_of(&job, entrances.len())) else {
+            return Err(Error::Unavailable { unknown: false });
+        };
+        let door = if urgent { &entrance.urgent } else { &entrance.ordinary };
+        door.try_send(job).map_err(|_| Error::Busy)?;
+        Ok(answer)
+    }
+
+    /// Whether commands can be taken.
+    pub fn pulse(&self) -> Arc<Pulse> {
+        Arc::clone(&self.shared.pulse)
+    }
+
+    /// The number of the last event that this executor has committed; wakes at every commit. A hint: what is true
+    /// stands in the log.
+    pub fn head(&self) -> watch::Receiver<i64> {
+        self.shared.head.subscribe()
+    }
+
+    /// Wakes whenever this executor has committed an offer.
+    pub fn offers(&self) -> watch::Receiver<u64> {
+        self.shared.offers.subscribe()
+    }
+
+    /// The database that it works on.
+    pub fn db(&self) -> &Db {
+        &self.shared.db
+    }
+
+    /// Takes no more commands, answers those that wait, and returns.
+    pub async fn stop(&self) {
+        if let Ok(mut entrances) = self.entrances.write() {
+            entrances.clear();
+        }
+        for lane in self.lanes.lock().await.drain(..) {
+            // A lane catches its own panics; there is nothing else to learn from it.
+            let _ = lane.await;
+        }
+    }
+}
+
+/// The lane of a job: all commands on one task share a lane, so they are decided in the order of arrival.
+fn lane_of(job: &Job, lanes: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    match job.command.what.task() {
+        Some(task) => task.hash(&mut hasher),
+        None => job.key().hash(&mut hasher),
+    }
+    let lanes = u64::try_from(lanes.max(1)).unwrap_or(1);
+    usize::try_from(hasher.finish() % lanes).unwrap_or_default()
+}

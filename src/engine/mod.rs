@@ -1,0 +1,16 @@
+//! The imperative shell around the domain: what happens, by itself and in which order.
+//!
+//! **Architecture invariant.** Only the executor writes tasks. The expiry asks it like everyone else; nothing
+//! releases, repairs or moves a task behind its back.
+//!
+//! | file | |
+//! |---|---|
+//! | [`executor`] | commands in, outcomes out |
+//! | [`expiry`] | releases offers whose deadline has passed |
+//! | [`reconcile`] | folds the log against the rows and says what differs |
+//! | [`health`] | whether commands can be taken |
+
+pub mod executor;
+pub mod expiry;
+pub mod health;
+pub mod reconcile;

@@ -1,0 +1,387 @@
+//! Locking and loading what a batch of decisions needs, each kind by one statement.
+//!
+//! The lock order, everywhere: staff and regions shared, then riders, then tasks, each sorted by id; facts
+//! are read only after that. On SQLite the one writer has locked everything already.
+
+use serde::Serialize;
+
+use super::{
+    error::Result,
+    rows::{LoggedEvent, RegionRow, RiderRow, StaffRow, TaskRow, read},
+    sql::{Sql, rows, setwise},
+    tx::{Tx, fetch},
+};
+use crate::{
+    domain::{
+        facts::{Rider, RunningRound, Staff},
+        id::{RegionId, Revision, RiderId, StaffId, TaskId, Timestamp},
+        policy::{Policy, Region},
+        task::{OfferAnswer, OwnOffer, Task},
+    },
+    fault::{Fault, planted},
+};
+
+const STAFF: Sql = setwise!(
+    "SELECT s.id, s.role, s.disabled FROM ",
+    rows(id int),
+    " CROSS JOIN staff s WHERE s.id = r.id ORDER BY s.id",
+    lock " FOR SHARE OF s"
+);
+
+const STAFF_REGIONS: Sql = setwise!(
+    "SELECT s.staff_id, s.region_id FROM ",
+    rows(id int),
+    " CROSS JOIN staff_region s WHERE s.staff_id = r.id"
+);
+
+const REGIONS: Sql = setwise!(
+    "SELECT g.id, g.time_zone, g.area FROM region g WHERE g.id IN (SELECT COALESCE(r.region, t.region_id) FROM ",
+    rows(region int, task int),
+    " LEFT JOIN task t ON t.id = r.task) ORDER BY g.id",
+    lock " FOR SHARE OF g"
+);
+
+const POLICIES: Sql = setwise!(
+    "SELECT p.region_id, p.version, p.rules FROM ",
+    rows(id int, now int),
+    " CROSS JOIN policy p WHERE p.region_id = r.id AND p.starts_at <= r.now ORDER BY p.region_id, p.version"
+);
+
+const RIDERS: Sql = setwise!(
+    "SELECT d.id, d.region_id, d.capacity, d.duty, d.disabled, d.vehicle, d.risk_rejected FROM ",
+    rows(id int),
+    " CROSS JOIN rider d WHERE d.id = r.id ORDER BY d.id",
+    lock " FOR NO KEY UPDATE OF d"
+);
+
+const PLACES: Sql = setwise!(
+    "SELECT t.rider_id, t.rider_slot FROM ",
+    rows(id int),
+    " CROSS JOIN task t WHERE t.rider_id = r.id AND t.rider_slot IS NOT NULL"
+);
+
+const FIXES: Sql = setwise!(
+    "SELECT l.rider_id, l.at FROM ",
+    rows(id int),
+    " CROSS JOIN rider_location l WHERE l.rider_id = r.id"
+);
+
+const TASKS: Sql = setwise!(
+    "SELECT t.id, t.region_id, t.source, t.state, t.rider_id, t.rider_slot, t.stage, t.mode, t.offer_until, \
+     t.revision, t.release_at, t.vehicle, t.priority, t.changed_at, t.changed_by_kind, t.changed_by_id FROM ",
+    rows(id int),
+    " CROSS JOIN task t WHERE t.id = r.id ORDER BY t.id",
+    lock " FOR NO KEY UPDATE OF t SKIP LOCKED"
+);
+
+const EXISTING: Sql =
+    setwise!("SELECT t.id FROM ", rows(id int), " CROSS JOIN task t WHERE t.id = r.id");
+
+const DETAIL_REVISIONS: Sql = setwise!(
+    "SELECT d.task_id, d.detail_revision FROM ",
+    rows(id int),
+    " CROSS JOIN task_detail d WHERE d.task_id = r.id"
+);
+
+const OUTCOMES: Sql = setwise!(
+    "SELECT o.principal, o.request_key, o.fingerprint, o.status, o.location, o.etag, o.body FROM ",
+    rows(principal text, request_key text),
+    " CROSS JOIN command_outcome o WHERE o.principal = r.principal AND o.request_key = r.request_key"
+);
+
+const CREATED: Sql = setwise!(
+    "SELECT t.id, t.source, t.request_key, t.fingerprint FROM ",
+    rows(source text, request_key text),
+    " CROSS JOIN task t WHERE t.source = r.source AND t.request_key = r.request_key"
+);
+
+const OWN_OFFERS: Sql = setwise!(
+    "SELECT o.task_id, o.rider_id, o.revision, o.answer FROM ",
+    rows(task int, rider int),
+    " CROSS JOIN offer o WHERE o.task_id = r.task AND o.rider_id = r.rider ORDER BY o.task_id, o.revision"
+);
+
+const ROUNDS: Sql = setwise!(
+    "SELECT r.task, r.rider, n.id, n.until, c.nonce FROM ",
+    rows(task int, rider int),
+    " CROSS JOIN round n LEFT JOIN round_candidate c ON c.round_id = n.id AND c.rider_id = r.rider \
+     WHERE n.task_id = r.task AND n.status = 'running'"
+);
+
+const HAND_BACKS: Sql = setwise!(
+    "SELECT r.rider, COUNT(*) FROM ",
+    rows(rider int, since int),
+    " CROSS JOIN dispatch_event e WHERE e.rider_id = r.rider AND e.action = 'hand-back' \
+     AND e.occurred_at >= r.since GROUP BY r.rider"
+);
+
+const FOLLOWING: Sql = setwise!(
+    "SELECT e.number, e.event_id, e.kind, e.subject, e.region_id, e.task_id, e.from_revision, e.to_revision, \
+     e.action, e.actor_kind, e.actor_id, e.rider_id, e.mode, e.reason, e.key_hash, e.occurred_at, \
+     e.detail_version, e.detail FROM ",
+    rows(task int, revision int),
+    " CROSS JOIN dispatch_event e WHERE e.task_id = r.task AND e.to_revision = r.revision + 1"
+);
+
+#[derive(Serialize)]
+struct Id {
+    id: i64,
+}
+
+fn ids(ids: impl Iterator<Item = i64>) -> String {
+    rows(&ids.map(|id| Id { id }).collect::<Vec<_>>())
+}
+
+#[derive(Serialize)]
+struct TaskRider {
+    task: i64,
+    rider: i64,
+}
+
+fn pairs(pairs: &[(TaskId, RiderId)]) -> String {
+    rows(
+        &pairs
+            .iter()
+            .map(|(task, rider)| TaskRider { task: task.0, rider: rider.0 })
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// An answer that was given under a request key.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct StoredOutcome {
+    /// The scope of the key.
+    pub principal: String,
+    /// The key.
+    pub request_key: String,
+    /// What was asked.
+    pub fingerprint: String,
+    /// HTTP status.
+    pub status: i64,
+    /// Where the created task is.
+    pub location: Option<String>,
+    /// The task's revision after it, as an entity tag.
+    pub etag: Option<String>,
+    /// The answer, byte for byte.
+    pub body: String,
+}
+
+/// A task that exists under a creation key.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct CreatedTask {
+    /// The task.
+    pub id: i64,
+    /// Scope of the key.
+    pub source: String,
+    /// The key.
+    pub request_key: String,
+    /// What was asked for.
+    pub fingerprint: String,
+}
+
+impl Tx {
+    /// Locks members of staff against changes and loads them with their regions.
+    pub async fn lock_staff(&mut self, staff: &[StaffId]) -> Result<Vec<Staff>> {
+        if staff.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted = ids(staff.iter().map(|staff| staff.0));
+        let found = fetch!(self, StaffRow, STAFF, &wanted);
+        let mut found = found.into_iter().map(StaffRow::staff).collect::<Result<Vec<_>>>()?;
+        for (staff, region) in fetch!(self, (i64, i64), STAFF_REGIONS, &wanted) {
+            for found in found.iter_mut().filter(|found| found.id.0 == staff) {
+                found.regions.push(RegionId(region));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Locks the regions of `tasks`, and `regions` themselves, against changes.
+    pub async fn lock_regions(
+        &mut self,
+        tasks: &[TaskId],
+        regions: &[RegionId],
+    ) -> Result<LockedRegions> {
+        #[derive(Serialize)]
+        struct Row {
+            region: Option<i64>,
+            task: Option<i64>,
+        }
+        let tasks = tasks.iter().map(|task| Row { region: None, task: Some(task.0) });
+        let regions = regions.iter().map(|region| Row { region: Some(region.0), task: None });
+        let wanted = rows(&tasks.chain(regions).collect::<Vec<_>>());
+        Ok(LockedRegions(fetch!(self, RegionRow, REGIONS, &wanted)))
+    }
+
+    /// The locked regions with the policies in force at `now`. A region without any policy has the default.
+    pub async fn policies(
+        &mut self,
+        regions: LockedRegions,
+        now: Timestamp,
+    ) -> Result<Vec<Region>> {
+        #[derive(Serialize)]
+        struct Row {
+            id: i64,
+            now: i64,
+        }
+        let wanted: Vec<_> =
+            regions.0.iter().map(|region| Row { id: region.id, now: now.0 }).collect();
+        let rules = fetch!(self, (i64, i64, String), POLICIES, rows(&wanted));
+        let region = |row: RegionRow| {
+            let in_force = rules.iter().rfind(|(region, ..)| *region == row.id);
+            let policy = match in_force {
+                None => Policy::default(),
+                Some((_, version, rules)) => read("policy", "rules", row.id, rules, |json| {
+                    let policy: Policy = serde_json::from_str(json).ok()?;
+                    Some(Policy { version: *version, ..policy })
+                })?,
+            };
+            row.region(policy)
+        };
+        regions.0.into_iter().map(region).collect()
+    }
+
+    /// Locks riders and loads them, without the places they hold.
+    pub async fn lock_riders(&mut self, riders: &[RiderId]) -> Result<Vec<Rider>> {
+        if riders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted = ids(riders.iter().map(|rider| rider.0));
+        let sql = RIDERS.unlocked_if(planted(Fault::RidersWithoutLock));
+        let found = fetch!(self, RiderRow, sql, &wanted);
+        found.into_iter().map(RiderRow::rider).collect()
+    }
+
+    /// Loads what locked riders hold, and when they were last seen.
+    pub async fn load_places(&mut self, riders: &mut [Rider]) -> Result<()> {
+        if riders.is_empty() {
+            return Ok(());
+        }
+        let wanted = ids(riders.iter().map(|rider| rider.id.0));
+        let places = fetch!(self, (i64, i64), PLACES, &wanted);
+        let fixes = fetch!(self, (i64, i64), FIXES, &wanted);
+        let index: std::collections::HashMap<i64, usize> =
+            riders.iter().enumerate().map(|(index, rider)| (rider.id.0, index)).collect();
+        for (rider, place) in places {
+            let place =
+                read("task", "rider_slot", rider, &place.to_string(), |text| text.parse().ok())?;
+            riders[index[&rider]].held.push(place);
+        }
+        for (rider, at) in fixes {
+            riders[index[&rider]].last_fix_at = Some(Timestamp(at));
+        }
+        Ok(())
+    }
+
+    /// Locks tasks and loads them. Tasks that another transaction holds are left out, not waited for.
+    pub async fn lock_tasks(&mut self, tasks: &[TaskId]) -> Result<Vec<Task>> {
+        if tasks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sql = TASKS.unlocked_if(planted(Fault::LoadWithoutLock));
+        let found = fetch!(self, TaskRow, sql, ids(tasks.iter().map(|task| task.0)));
+        found.into_iter().map(TaskRow::task).collect()
+    }
+
+    /// Which of `tasks` exist, locked by others or not.
+    pub async fn existing(&mut self, tasks: &[TaskId]) -> Result<Vec<TaskId>> {
+        let found = fetch!(self, (i64,), EXISTING, ids(tasks.iter().map(|task| task.0)));
+        Ok(found.into_iter().map(|(task,)| TaskId(task)).collect())
+    }
+
+    /// The detail revisions of locked tasks.
+    pub async fn detail_revisions(&mut self, tasks: &[TaskId]) -> Result<Vec<(TaskId, Revision)>> {
+        let wanted = ids(tasks.iter().map(|task| task.0));
+        let found = fetch!(self, (i64, i64), DETAIL_REVISIONS, &wanted);
+        Ok(found.into_iter().map(|(task, revision)| (TaskId(task), Revision(revision))).collect())
+    }
+
+    /// The answers that were given under these (principal, key) pairs.
+    pub async fn outcomes(&mut self, keys: &[(&str, &str)]) -> Result<Vec<StoredOutcome>> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            principal: &'a str,
+            request_key: &'a str,
+        }
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let wanted: Vec<_> =
+            keys.iter().map(|(principal, key)| Row { principal, request_key: key }).collect();
+        Ok(fetch!(self, StoredOutcome, OUTCOMES, rows(&wanted)))
+    }
+
+    /// The tasks that were created under these (source, key) pairs.
+    pub async fn created(&mut self, keys: &[(String, &str)]) -> Result<Vec<CreatedTask>> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            source: &'a str,
+            request_key: &'a str,
+        }
+        let wanted: Vec<_> =
+            keys.iter().map(|(source, key)| Row { source, request_key: key }).collect();
+        Ok(fetch!(self, CreatedTask, CREATED, rows(&wanted)))
+    }
+
+    /// What became of riders' offers for tasks, oldest first.
+    pub async fn own_offers(
+        &mut self,
+        of: &[(TaskId, RiderId)],
+    ) -> Result<Vec<(TaskId, RiderId, OwnOffer)>> {
+        let found = fetch!(self, (i64, i64, i64, Option<String>), OWN_OFFERS, pairs(of));
+        let offer = |(task, rider, revision, answer): (i64, i64, i64, Option<String>)| {
+            let answer = answer
+                .map(|answer| read("offer", "answer", task, &answer, OfferAnswer::parse))
+                .transpose()?;
+            Ok((TaskId(task), RiderId(rider), OwnOffer { revision: Revision(revision), answer }))
+        };
+        found.into_iter().map(offer).collect()
+    }
+
+    /// The rounds that run for tasks, each with the rider's ticket.
+    pub async fn running_rounds(
+        &mut self,
+        of: &[(TaskId, RiderId)],
+    ) -> Result<Vec<(TaskId, RiderId, RunningRound)>> {
+        let found = fetch!(self, (i64, i64, i64, i64, Option<String>), ROUNDS, pairs(of));
+        let round = |(task, rider, round, until, nonce)| {
+            let running = RunningRound { round, until: Timestamp(until), nonce };
+            (TaskId(task), RiderId(rider), running)
+        };
+        Ok(found.into_iter().map(round).collect())
+    }
+
+    /// How many tasks riders have handed back since an instant of their own.
+    pub async fn hand_backs(&mut self, of: &[(RiderId, Timestamp)]) -> Result<Vec<(RiderId, u32)>> {
+        #[derive(Serialize)]
+        struct Row {
+            rider: i64,
+            since: i64,
+        }
+        let wanted: Vec<_> =
+            of.iter().map(|(rider, since)| Row { rider: rider.0, since: since.0 }).collect();
+        let found = fetch!(self, (i64, i64), HAND_BACKS, rows(&wanted));
+        let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+        Ok(found.into_iter().map(|(rider, backs)| (RiderId(rider), count(backs))).collect())
+    }
+
+    /// The events that followed revisions of tasks: who was first.
+    pub async fn following(&mut self, of: &[(TaskId, Revision)]) -> Result<Vec<LoggedEvent>> {
+        #[derive(Serialize)]
+        struct Row {
+            task: i64,
+            revision: i64,
+        }
+        // One past the largest number is no revision, and no number on either database.
+        let wanted: Vec<_> = of
+            .iter()
+            .filter(|(_, revision)| revision.0 < i64::MAX)
+            .map(|(task, revision)| Row { task: task.0, revision: revision.0 })
+            .collect();
+        Ok(fetch!(self, LoggedEvent, FOLLOWING, rows(&wanted)))
+    }
+}
+
+/// Regions that are locked, and whose policies can now be read.
+#[derive(Debug)]
+pub struct LockedRegions(Vec<RegionRow>);

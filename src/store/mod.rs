@@ -1,0 +1,42 @@
+//! All SQL. One statement serves both databases.
+//!
+//! **Architecture invariant.** Nobody else names sqlx, and no statement outside of here reads or writes.
+//! A task's row changes by [`Tx::apply`] alone, which takes [`Transition`](crate::domain::decide::Transition)s, and
+//! only the decision can make those.
+//!
+//! | file | |
+//! |---|---|
+//! | `db` | opening, checks, migrations, begin |
+//! | `tx`, `sql` | a transaction on either database; the macros `on!`, `fetch!`, `execute!`, `setwise!` |
+//! | `load` | locking and loading what a batch needs |
+//! | `write`, `log` | writing what was decided |
+//! | `read`, `people` | reads outside of a batch; regions, riders, staff |
+//! | `rows` | rows and what they mean |
+//! | `error` | how a database fails, and what to do about it |
+//!
+//! # How to add a statement
+//! Write it once as a `const … : Sql` in the portable subset: numbered parameters, 64-bit integers, text enums,
+//! no database's own functions. Where the texts must differ, write both in one `Sql`. Call it through `fetch!` or
+//! `execute!` from a method of [`Tx`], and add that method to the contract suite, which runs every
+//! statement on both databases.
+
+mod db;
+mod error;
+mod load;
+mod log;
+mod people;
+mod read;
+mod rows;
+mod sql;
+mod tx;
+mod write;
+
+pub use db::{Db, Product, Time};
+pub use error::{Error, Remedy, Result};
+pub use load::{CreatedTask, LockedRegions, StoredOutcome};
+pub use log::{AttemptRow, Created, EventRow, OutcomeRow, etag};
+pub use people::RiderChange;
+pub use read::{Attempt, Due, LedgerOffer, LogCounts};
+pub use rows::LoggedEvent;
+pub use tx::Tx;
+pub use write::Steps;

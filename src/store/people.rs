@@ -1,0 +1,193 @@
+//! Regions, policies, riders and staff: what decisions rest on.
+
+use super::{
+    error::Result,
+    rows::{RiderRow, StaffRow},
+    sql::Sql,
+    tx::{Tx, execute, fetch},
+};
+use crate::domain::{
+    command::Role,
+    facts::{Duty, Rider, Staff},
+    geo::{Area, Place},
+    id::{RegionId, RiderId, StaffId, Timestamp},
+    policy::Policy,
+    task::Vehicle,
+};
+
+const ADD_REGION: Sql =
+    Sql::same("INSERT INTO region (id, name, time_zone, area) VALUES ($1, $2, $3, $4)");
+const ADD_POLICY: Sql =
+    Sql::same("INSERT INTO policy (region_id, version, starts_at, rules) VALUES ($1, $2, $3, $4)");
+const ADD_RIDER: Sql = Sql::same(
+    "INSERT INTO rider (id, region_id, name, capacity, duty, vehicle) VALUES ($1, $2, $3, $4, $5, $6)",
+);
+const ADD_STAFF: Sql = Sql::same("INSERT INTO staff (id, name, role) VALUES ($1, $2, $3)");
+const ADD_STAFF_REGION: Sql =
+    Sql::same("INSERT INTO staff_region (staff_id, region_id) VALUES ($1, $2)");
+const RIDER: Sql = Sql::same(
+    "SELECT id, region_id, capacity, duty, disabled, vehicle, risk_rejected FROM rider WHERE id = $1",
+);
+const STAFF: Sql = Sql::same("SELECT id, role, disabled FROM staff WHERE id = $1");
+const CHANGE_RIDER: Sql = Sql::same(
+    "UPDATE rider SET duty = COALESCE($2, duty), disabled = COALESCE($3, disabled), \
+     capacity = COALESCE($4, capacity), region_id = COALESCE($5, region_id), \
+     risk_rejected = COALESCE($6, risk_rejected), revision = revision + 1 WHERE id = $1",
+);
+const CHANGE_STAFF: Sql =
+    Sql::same("UPDATE staff SET disabled = $2, revision = revision + 1 WHERE id = $1");
+const PUT_FIX: Sql = Sql::same(
+    "INSERT INTO rider_location (rider_id, seq, at, lat, lng) VALUES ($1, $2, $3, $4, $5) \
+     ON CONFLICT (rider_id) DO UPDATE SET seq = excluded.seq, at = excluded.at, lat = excluded.lat, \
+     lng = excluded.lng WHERE excluded.seq > rider_location.seq",
+);
+const START_ROUND: Sql = Sql::same(
+    "INSERT INTO round (id, task_id, status, started_at, until, policy_version) \
+     VALUES ($1, $2, 'running', $3, $4, 1)",
+);
+const ASK: Sql =
+    Sql::same("INSERT INTO round_candidate (round_id, rider_id, nonce) VALUES ($1, $2, $3)");
+
+/// What a change of a rider changes; `None` leaves it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct RiderChange {
+    /// On duty, paused, off.
+    pub duty: Option<Duty>,
+    /// Shut out, or let in again.
+    pub disabled: Option<bool>,
+    /// How many tasks and offers at once.
+    pub capacity: Option<u32>,
+    /// Works somewhere else now.
+    pub region: Option<RegionId>,
+    /// Kept from grabbing by the region's risk policy.
+    pub risk_rejected: Option<bool>,
+}
+
+impl RiderChange {
+    /// Whether it ends the rider's waiting offers: a shut account and another region do, a break does not.
+    pub const fn ends_offers(&self) -> bool {
+        matches!(self.disabled, Some(true)) || self.region.is_some()
+    }
+}
+
+impl Tx {
+    /// Adds a region.
+    pub async fn add_region(
+        &mut self,
+        id: RegionId,
+        name: &str,
+        time_zone: chrono_tz::Tz,
+        area: &Area,
+    ) -> Result<()> {
+        let area = serde_json::to_string(area).expect("an area has only text keys");
+        execute!(self, ADD_REGION, id.0, name, time_zone.name(), area);
+        Ok(())
+    }
+
+    /// Adds a version of a region's policy, in force from `starts_at`. Its number is `policy.version`.
+    pub async fn add_policy(
+        &mut self,
+        region: RegionId,
+        starts_at: Timestamp,
+        policy: &Policy,
+    ) -> Result<()> {
+        let rules = serde_json::to_string(policy).expect("a policy has only text keys");
+        execute!(self, ADD_POLICY, region.0, policy.version, starts_at.0, rules);
+        Ok(())
+    }
+
+    /// Adds a rider who is on duty.
+    pub async fn add_rider(
+        &mut self,
+        id: RiderId,
+        region: RegionId,
+        name: &str,
+        capacity: u32,
+        vehicle: Option<Vehicle>,
+    ) -> Result<()> {
+        let vehicle = vehicle.map(Vehicle::as_str);
+        execute!(
+            self,
+            ADD_RIDER,
+            id.0,
+            region.0,
+            name,
+            i64::from(capacity),
+            Duty::On.as_str(),
+            vehicle
+        );
+        Ok(())
+    }
+
+    /// Adds a member of staff.
+    pub async fn add_staff(
+        &mut self,
+        id: StaffId,
+        name: &str,
+        role: Role,
+        regions: &[RegionId],
+    ) -> Result<()> {
+        execute!(self, ADD_STAFF, id.0, name, role.as_str());
+        for region in regions {
+            execute!(self, ADD_STAFF_REGION, id.0, region.0);
+        }
+        Ok(())
+    }
+
+    /// One rider, without the places held.
+    pub async fn rider(&mut self, id: RiderId) -> Result<Option<Rider>> {
+        fetch!(self, RiderRow, RIDER, id.0).pop().map(RiderRow::rider).transpose()
+    }
+
+    /// One member of staff, without the regions.
+    pub async fn staff(&mut self, id: StaffId) -> Result<Option<Staff>> {
+        fetch!(self, StaffRow, STAFF, id.0).pop().map(StaffRow::staff).transpose()
+    }
+
+    /// Changes a rider. Use [`Executor::change_rider`](crate::engine::executor::Executor::change_rider), which
+    /// also withdraws the offers that the change ends.
+    pub async fn change_rider(&mut self, id: RiderId, change: &RiderChange) -> Result<u64> {
+        Ok(execute!(
+            self,
+            CHANGE_RIDER,
+            id.0,
+            change.duty.map(Duty::as_str),
+            change.disabled.map(i64::from),
+            change.capacity.map(i64::from),
+            change.region.map(|region| region.0),
+            change.risk_rejected.map(i64::from),
+        ))
+    }
+
+    /// Shuts a member of staff out, or lets them in again.
+    pub async fn disable_staff(&mut self, id: StaffId, disabled: bool) -> Result<u64> {
+        Ok(execute!(self, CHANGE_STAFF, id.0, i64::from(disabled)))
+    }
+
+    /// Keeps a rider's position, unless a newer one (by `seq`) is known.
+    pub async fn put_fix(
+        &mut self,
+        rider: RiderId,
+        seq: i64,
+        at: Timestamp,
+        place: Place,
+    ) -> Result<u64> {
+        Ok(execute!(self, PUT_FIX, rider.0, seq, at.0, place.lat, place.lng))
+    }
+
+    /// Starts a round for an open task and asks riders, each with a ticket of their own.
+    pub async fn start_round(
+        &mut self,
+        round: i64,
+        task: crate::domain::id::TaskId,
+        from: Timestamp,
+        until: Timestamp,
+        tickets: &[(RiderId, &str)],
+    ) -> Result<()> {
+        execute!(self, START_ROUND, round, task.0, from.0, until.0);
+        for (rider, nonce) in tickets {
+            execute!(self, ASK, round, rider.0, *nonce);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,4 @@
+//! Fail-points and planted faults, in a build of their own.
+
+#[path = "../harness/mod.rs"]
+mod harness;

@@ -1,0 +1,61 @@
+//! A desk to test with: an executor on either database, with a clock that only moves when told to, a cast of
+//! people, barrier races, a record of everything that was asked and answered, and the checks that must hold
+//! after every case.
+//!
+//! ```ignore
+//! for_each_database!(a_second_grab_is_refused, |desk| async move {
+//!     let task = desk.create().await;
+//!     desk.done(rider(1), task, 1, GRAB).await;
+//!     desk.refused(rider(2), task, 1, GRAB, Code::TakenByOther).await;
+//!     desk.check().await;
+//! });
+//! ```
+
+#![expect(
+    clippy::allow_attributes,
+    reason = "what a test binary leaves unused differs from one to the other"
+)]
+#![allow(dead_code, unused_imports, unused_macros, reason = "not every test binary uses all of it")]
+
+pub mod cast;
+pub mod desk;
+pub mod node;
+#[cfg(feature = "faults")]
+pub mod planting;
+pub mod race;
+pub mod record;
+pub mod universal;
+
+pub use cast::*;
+pub use desk::{Database, Desk};
+
+/// Makes two tests of one: on SQLite and on PostgreSQL.
+macro_rules! for_each_database {
+    ($name:ident, |$desk:ident| $body:expr) => {
+        mod $name {
+            use super::*;
+
+            async fn case($desk: $crate::harness::Desk) {
+                $body.await
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn on_sqlite() {
+                case($crate::harness::Desk::open($crate::harness::Database::Sqlite).await).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn on_postgres() {
+                case($crate::harness::Desk::open($crate::harness::Database::Postgres).await).await;
+            }
+        }
+    };
+}
+
+pub(crate) use for_each_database;
+
+/// Whether the full rounds are wanted (`DISPATCH_TEST_ROUNDS=full`), or the reduced ones.
+pub fn rounds(reduced: usize, full: usize) -> usize {
+    let wanted = std::env::var("DISPATCH_TEST_ROUNDS").unwrap_or_default();
+    if wanted == "full" { full } else { reduced }
+}
