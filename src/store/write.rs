@@ -36,17 +36,17 @@ const UPDATE: Sql = setwise!(
 );
 
 const EDIT_TASK: Sql = setwise!(
-    "UPDATE task SET release_at = COALESCE(r.release_at, release_at), \
-     priority = COALESCE(r.priority, priority) FROM ",
+    "UPDATE task SET release_at = COALESCE(r.release_at, task.release_at), \
+     priority = COALESCE(r.priority, task.priority) FROM ",
     rows(id int, release_at int, priority int),
     " WHERE task.id = r.id"
 );
 
 const EDIT_DETAIL: Sql = setwise!(
-    "UPDATE task_detail SET detail_revision = r.made, note = COALESCE(r.note, note), \
-     pickup_address = COALESCE(r.pickup_address, pickup_address), \
-     dropoff_address = COALESCE(r.dropoff_address, dropoff_address), \
-     due_at = COALESCE(r.due_at, due_at) FROM ",
+    "UPDATE task_detail SET detail_revision = r.made, note = COALESCE(r.note, task_detail.note), \
+     pickup_address = COALESCE(r.pickup_address, task_detail.pickup_address), \
+     dropoff_address = COALESCE(r.dropoff_address, task_detail.dropoff_address), \
+     due_at = COALESCE(r.due_at, task_detail.due_at) FROM ",
     rows(id int, loaded int, made int, note text, pickup_address text, dropoff_address text, due_at int),
     " WHERE task_detail.task_id = r.id AND task_detail.detail_revision = r.loaded"
 );

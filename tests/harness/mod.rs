@@ -11,10 +11,6 @@
 //! });
 //! ```
 
-#![expect(
-    clippy::allow_attributes,
-    reason = "what a test binary leaves unused differs from one to the other"
-)]
 #![allow(dead_code, unused_imports, unused_macros, reason = "not every test binary uses all of it")]
 
 pub mod cast;
@@ -32,21 +28,22 @@ pub use desk::{Database, Desk};
 /// Makes two tests of one: on SQLite and on PostgreSQL.
 macro_rules! for_each_database {
     ($name:ident, |$desk:ident| $body:expr) => {
+        // A function and a module of one name: the case keeps its file's own scope.
+        async fn $name($desk: $crate::harness::Desk) {
+            $body.await
+        }
+
         mod $name {
-            use super::*;
-
-            async fn case($desk: $crate::harness::Desk) {
-                $body.await
-            }
-
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn on_sqlite() {
-                case($crate::harness::Desk::open($crate::harness::Database::Sqlite).await).await;
+                let desk = $crate::harness::Desk::open($crate::harness::Database::Sqlite).await;
+                super::$name(desk).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn on_postgres() {
-                case($crate::harness::Desk::open($crate::harness::Database::Postgres).await).await;
+                let desk = $crate::harness::Desk::open($crate::harness::Database::Postgres).await;
+                super::$name(desk).await;
             }
         }
     };

@@ -71,7 +71,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             batch: 256,
-            queue: 4096,
+            queue: 8192,
             lanes: 4,
             patience: Duration::from_secs(2),
             entropy: Arc::new(SystemEntropy),
