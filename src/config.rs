@@ -49,7 +49,7 @@ pub struct Database {
 impl fmt::Debug for Database {
     /// The address may hold a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = self.url.split(':').next().unwrap_or_default();
-        write!(f, "Database({scheme}:…)")
+        let scheme = self.url.split_once("://").map_or("", |(scheme, _)| scheme);
+        write!(f, "Database({scheme}://…)")
     }
 }

@@ -1,4 +1,68 @@
-//! Dispatch Desk.
+//! # Dispatch Desk: the house on one page
+//!
+//! While an offer waits for its rider, who owns the task, who may still take it, and can you prove it? All of this
+//! house serves one promise: **one owner per task revision, every outcome recorded, every answer explained.**
+//!
+//! ```text
+//!            people and scripts
+//!                   │  a command: who, which task, based on which revision, under which key
+//!                   ▼
+//!  ┌──────────────────────────────── engine ────────────────────────────────┐
+//!  │  executor   lanes ─► batch: lock + load ─► decide ─► write ─► number    │
+//!  │  expiry     asks the executor to release what is due                    │
+//!  │  reconcile  folds the log against the rows, and repairs nothing         │
+//!  └───────┬───────────────────────────┬───────────────────────────────────┘
+//!          │ facts, rows               │ pure calls
+//!          ▼                           ▼
+//!  ┌──── store ─────┐          ┌──── domain ────┐
+//!  │ Db, Tx, all SQL│ ───────► │ table, decide, │
+//!  │ SQLite | PgSQL │  words   │ evolve, judge  │
+//!  └────────────────┘          └────────────────┘
+//! ```
+//!
+//! # The way of one command: R17 grabs T10233
+//! 1. [`engine::executor::Executor::execute`] puts it into its task's lane. Dropping the future gives up the answer, not the
+//!    command.
+//! 2. The lane takes whatever waits, at most 256 commands, and opens one transaction. People, riders and tasks are
+//!    locked in this order, each sorted by number; then facts, used keys and the store's own time are read.
+//! 3. Each command is decided in order against the working set: has R17 the right? was the key used? is there a lapsed
+//!    offer to release first? Then [`domain::decide::decide`] says `Apply`, `Already` or `Refused`. It is a pure
+//!    function; the next command sees what it decided.
+//! 4. The net rows are written set-wise, each only if the task is still at the revision it was loaded at. Last, the
+//!    numbers are taken from the counter, the events, attempts and answers are inserted, and the transaction commits.
+//! 5. Only now is anyone answered. The same key gets the same bytes for seven days.
+//!
+//! # An offer lapses
+//! Accept needs `now < offer_until`, release needs `now >= offer_until`, both by the store's clock, so they never overlap.
+//! [`engine::expiry`] releases at the deadline; but whoever touches the task first (a grab, an accept, a cancel) makes the
+//! decision release it as the system's own event before anything else. So no release waits for a timer, and no late
+//! accept revives anything.
+//!
+//! # Invariants, and what holds them
+//! | invariant | held by |
+//! |---|---|
+//! | one owner per task revision | the row lock, `WHERE revision = …`, and `UNIQUE (task_id, to_revision)` in the log |
+//! | only the table changes a task | [`Transition`](domain::decide::Transition) can be made by the decision alone, and [`Tx::apply`](store::Tx::apply) takes nothing else |
+//! | a rider holds no more than the capacity | places: `UNIQUE (rider_id, rider_slot)`, taken under the rider's lock |
+//! | what was acknowledged survives | answers leave after the commit; SQLite syncs at each commit, PostgreSQL must |
+//! | same key, one effect, one answer | the answer is stored in the command's own transaction |
+//! | numbers without holes | one counter row, taken last before the commit |
+//! | the log is the truth | it is append-only by the database, and folding it gives the rows ([`engine::reconcile`]) |
+//! | time and randomness are inputs | [`clock`]; `clippy.toml` bans the rest |
+//!
+//! # Who may know whom
+//! `main → engine → store → domain`. [`domain`] knows nobody. Only [`store`] names sqlx. [`clock`] and [`fault`] are leaves that
+//! anyone may use. `tests/house` reads the `use` lines and fails on anything else.
+//!
+//! # Rooms
+//! | room | |
+//! |---|---|
+//! | [`domain`] | words, the transition table, decisions, the judge of recorded runs: pure |
+//! | [`store`] | all SQL; one statement serves SQLite and PostgreSQL |
+//! | [`engine`] | what happens by itself and in which order |
+//! | [`clock`] | time and randomness as inputs |
+//! | [`config`] | flags and their environment twins |
+//! | [`fault`] | faults that tests plant; nothing of it is left in a product |
 
 pub mod clock;
 pub mod config;

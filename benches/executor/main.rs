@@ -143,8 +143,8 @@ async fn growth(folder: &Path, postgres: Option<&str>) {
     println!("|---|---|---|---|");
     for database in std::iter::once(None).chain(postgres.map(Some)) {
         let mut sizes = Vec::new();
-        for events in [10_000, large] {
-            let (db, url, product) = open(folder, database, &format!("grown_{events}")).await;
+        for (index, events) in [10_000, large].into_iter().enumerate() {
+            let (db, url, product) = open(folder, database, &format!("grown_{index}")).await;
             grow::to(&url, events).await;
             sizes.push((events, db, product, Vec::new()));
         }

@@ -9,7 +9,8 @@ use super::{
 };
 
 /// One accepted change of a task, `from → to`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Event {
     /// Which task.
     pub task: TaskId,
@@ -36,7 +37,7 @@ pub struct Event {
 /// What an event makes of the row: enough to fold the log back into it.
 ///
 /// This is the versioned part of the log; [`Change::VERSION`] stands beside it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "to", rename_all = "snake_case")]
 pub enum Change {
     /// The task came into being, open.

@@ -50,13 +50,9 @@ pub fn key_hash(principal: &str, key: &RequestKey) -> String {
 
 /// Bytes as lower-case hexadecimal text.
 pub fn hex(bytes: &[u8]) -> String {
-    use fmt::Write as _;
-
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String can not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@
 //! # How to add a verb
 //! A variant of [`command::Verb`] and of [`command::Act`]; the compiler then asks for its cells and
 //! its roles in [`table`], its check in `decide::checks`, and its place in [`legal`](mod@legal). Accept
-//! the changed snapshot of the table; add the verb to the literal table of `tests/all/table.rs`.
+//! the changed snapshot of the table; add the verb to the literal table of `tests/rules/table.rs`.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 

@@ -87,8 +87,8 @@ text_enum! {
 }
 
 impl Code {
-    /// Whether the refusal rests on facts beside the task: time, rider, ticket, policy. The judge of
-    /// a recorded run can not see those facts; it checks that all else was right.
+    /// Whether the refusal rests on facts beside the task and the command: time, rider, ticket,
+    /// policy. The judge of a recorded run can not see those facts; it checks that all else was right.
     pub const fn rests_on_facts(self) -> bool {
         match self {
             Self::NotReleased
@@ -97,7 +97,6 @@ impl Code {
             | Self::InvalidTicket
             | Self::TicketExpired
             | Self::RiskRejected
-            | Self::HandoverNotConfirmed
             | Self::HandBackLimit
             | Self::ImmediateModeOff
             | Self::OutsideRegion => true,
@@ -114,7 +113,8 @@ impl Code {
             | Self::SameRider
             | Self::Cancelled
             | Self::PickedUp
-            | Self::Delivered => false,
+            | Self::Delivered
+            | Self::HandoverNotConfirmed => false,
         }
     }
 

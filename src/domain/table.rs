@@ -1,6 +1,6 @@
 //! The transition table, as data: who may ask what, and where each command leads from each state.
 //!
-//! `Phase` is the state's name. The printed table is a committed snapshot, so a change of a rule
+//! The printed table is a committed snapshot, so a change of a rule
 //! shows in review as a changed cell.
 
 use super::{

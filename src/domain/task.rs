@@ -187,8 +187,8 @@ impl Task {
     }
 }
 
-/// How a pending offer ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// One offer of a task to one rider, as the offer ledger keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OwnOffer {
     /// The revision that the offer made: the one that its rider names to accept it.
     pub revision: Revision,

@@ -3,7 +3,7 @@
 use std::{str::FromStr, sync::Arc, time::Duration};
 
 use sqlx::{
-    PgPool, SqlitePool,
+    Connection, PgPool, Sqlite, SqlitePool, Transaction,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -160,7 +160,7 @@ impl Db {
         let driver = match &self.pools {
             // Deferred transactions fail when they turn into writers; this one asks at once.
             Pools::Sqlite { writer, .. } => {
-                Driver::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)
+                Driver::Sqlite(begin_sqlite(writer, "BEGIN IMMEDIATE").await?)
             }
             Pools::Postgres(pool) => Driver::Postgres(pool.begin().await?),
         };
@@ -170,7 +170,7 @@ impl Db {
     /// Begins a transaction that only reads, all of it from one snapshot.
     pub async fn read(&self) -> Result<Tx> {
         let driver = match &self.pools {
-            Pools::Sqlite { readers, .. } => Driver::Sqlite(readers.begin().await?),
+            Pools::Sqlite { readers, .. } => Driver::Sqlite(begin_sqlite(readers, "BEGIN").await?),
             Pools::Postgres(pool) => Driver::Postgres(
                 pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
             ),
@@ -214,6 +214,32 @@ impl Db {
     }
 }
 
+/// Begins a transaction on a connection of `pool`.
+///
+/// SQLite ends a transaction by itself when the disk is full or fails. The driver still counts it as open, since the
+/// rollback that follows finds nothing to roll back, and such a connection would refuse to begin for ever; a new one
+/// takes its place.
+async fn begin_sqlite(
+    pool: &SqlitePool,
+    begin: &'static str,
+) -> sqlx::Result<Transaction<'static, Sqlite>> {
+    loop {
+        match pool.begin_with(begin).await {
+            Err(sqlx::Error::InvalidSavePointStatement) => {}
+            other => return other,
+        }
+        let mut connection = pool.acquire().await?;
+        // Several may be in the pool; a sound one is given back.
+        let sound = match connection.begin_with(begin).await {
+            Ok(sound) => sound.rollback().await.is_ok(),
+            Err(_) => false,
+        };
+        if !sound {
+            connection.close().await?;
+        }
+    }
+}
+
 async fn sqlite_pools(options: SqliteConnectOptions) -> Result<Pools> {
     let synchronous = if planted(Fault::NormalSync) {
         SqliteSynchronous::Normal
@@ -233,6 +259,7 @@ async fn sqlite_pools(options: SqliteConnectOptions) -> Result<Pools> {
     }
     let writer = SqlitePoolOptions::new()
         .max_connections(1)
+        .acquire_timeout(Duration::from_secs(5))
         .idle_timeout(None)
         .max_lifetime(None)
         .connect_with(options.clone())
@@ -273,14 +300,19 @@ fn at_least(product: &'static str, found: &str, needed: &'static str) -> Result<
     }
 }
 
-/// An address as it may be shown: the password of `scheme://user:password@host` is left out.
+/// An address as it may be shown: without the password of `scheme://user:password@host`, and without options,
+/// which may hold one too. It may be written wrongly, so what can not be told apart is left out.
 fn without_password(url: &str) -> String {
-    match (url.find("://"), url.rfind('@')) {
-        (Some(scheme), Some(at)) if scheme + 3 <= at => match url[scheme + 3..at].find(':') {
-            Some(colon) => format!("{}:***{}", &url[..scheme + 3 + colon], &url[at..]),
-            None => url.to_owned(),
-        },
-        _ => url.to_owned(),
+    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
+    match (rest.rfind('@'), rest.find('?')) {
+        (Some(at), Some(options)) if options < at => format!("{scheme}***"),
+        (at, options) => {
+            let user = at.and_then(|at| rest[..at].find(':').map(|colon| &rest[..colon]));
+            let host =
+                &rest[at.filter(|_| user.is_some()).unwrap_or(0)..options.unwrap_or(rest.len())];
+            let user = user.map_or_else(String::new, |user| format!("{user}:***"));
+            format!("{scheme}{user}{host}{}", if options.is_some() { "?***" } else { "" })
+        }
     }
 }
 
@@ -306,6 +338,9 @@ mod tests {
     #[test]
     fn a_password_is_not_shown() {
         assert_eq!(without_password("mysql://desk:s3cret@db/x"), "mysql://desk:***@db/x");
+        assert_eq!(without_password("desk:s3cret@db/x"), "desk:***@db/x");
+        assert_eq!(without_password("mysql://desk@db/x?password=s3cret"), "mysql://desk@db/x?***");
+        assert_eq!(without_password("mysql://desk:s?3cret@db/x"), "mysql://***");
         assert_eq!(without_password("sqlite://data/desk.db"), "sqlite://data/desk.db");
     }
 }

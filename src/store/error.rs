@@ -105,6 +105,8 @@ fn of_sqlite(code: &str, error: sqlx::Error) -> Error {
     match code.parse::<i32>().unwrap_or_default() & 0xff {
         5 | 6 => Error::Busy(error),
         8 => Error::ReadOnly(error),
+        // The log's index can not grow: there is no room for it.
+        10 if code == "4874" => Error::Full(error),
         10 | 11 | 26 => Error::Broken(error),
         13 => Error::Full(error),
         14 => Error::Unreachable(error),
@@ -148,6 +150,11 @@ pub enum Remedy {
 }
 
 impl Error {
+    /// No connection could be had in time.
+    pub const fn no_connection() -> Self {
+        Self::Unreachable(sqlx::Error::PoolTimedOut)
+    }
+
     /// What to do about it.
     pub const fn remedy(&self) -> Remedy {
         match self {

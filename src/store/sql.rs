@@ -45,7 +45,7 @@ macro_rules! setwise {
             sqlite: concat!(
                 $head, "(SELECT 1 AS row_",
                 $(", value ->> '", stringify!($column), "' AS ", stringify!($column),)+
-                " FROM json_each($1)) AS r", $tail
+                " FROM jsonb_each($1)) AS r", $tail
             ),
             postgres: concat!(
                 $head, "json_to_recordset(CAST($1 AS json)) AS r(row_ bigint",

@@ -48,6 +48,11 @@ impl Home {
             Database::Postgres => Self { url: schema_url().await, _folder: None },
         }
     }
+
+    /// A place that somebody else keeps: a small disk, a PostgreSQL of the test's own.
+    pub fn at(url: String) -> Self {
+        Self { url, _folder: None }
+    }
 }
 
 /// The address of the PostgreSQL that `scripts/test` starts.
@@ -94,7 +99,11 @@ impl Desk {
 
     /// The same with settings of its own.
     pub async fn with(database: Database, settings: Settings) -> Self {
-        let home = Home::new(database).await;
+        Self::in_home(database, Home::new(database).await, settings).await
+    }
+
+    /// The same in a home that is already there and empty.
+    pub async fn in_home(database: Database, home: Home, settings: Settings) -> Self {
         let clock = Arc::new(ManualClock::at(NOON));
         let time = Time::Manual(Arc::clone(&clock));
         let db = Db::open(&home.url, time).await.expect("a new database opens");

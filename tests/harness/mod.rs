@@ -14,12 +14,17 @@
 #![allow(dead_code, unused_imports, unused_macros, reason = "not every test binary uses all of it")]
 
 pub mod cast;
+pub mod cluster;
 pub mod desk;
+pub mod load;
 pub mod node;
 #[cfg(feature = "faults")]
 pub mod planting;
 pub mod race;
+pub mod raw;
 pub mod record;
+pub mod synced;
+pub mod trace;
 pub mod universal;
 
 pub use cast::*;

@@ -68,7 +68,7 @@ type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Came>>>>;
 /// An executor in another process.
 #[derive(Debug)]
 pub struct Other {
-    input: tokio::sync::Mutex<ChildStdin>,
+    input: tokio::sync::Mutex<Option<ChildStdin>>,
     child: tokio::sync::Mutex<Child>,
     waiting: Waiting,
     next: AtomicU64,
@@ -129,7 +129,7 @@ impl Other {
         });
         is_ready.await.expect("the other process gets ready");
         let pid = child.id().expect("it runs");
-        let (input, child) = (tokio::sync::Mutex::new(input), tokio::sync::Mutex::new(child));
+        let (input, child) = (tokio::sync::Mutex::new(Some(input)), tokio::sync::Mutex::new(child));
         Arc::new(Self { input, child, waiting, next: AtomicU64::new(0), pid })
     }
 
@@ -144,8 +144,11 @@ impl Other {
         let (sender, answer) = oneshot::channel();
         self.waiting.lock().expect("never poisoned").insert(id, sender);
         let line = serde_json::to_string(&Question { id, command }).expect("a command is JSON");
-        let written = self.input.lock().await.write_all(format!("{line}\n").as_bytes()).await;
-        if written.is_err() {
+        let written = match self.input.lock().await.as_mut() {
+            Some(input) => input.write_all(format!("{line}\n").as_bytes()).await.is_ok(),
+            None => false,
+        };
+        if !written {
             self.waiting.lock().expect("never poisoned").remove(&id);
         }
         answer.await.unwrap_or(Came::Nothing)
@@ -160,7 +163,8 @@ impl Other {
 
     /// Closes its input, which ends it in good order, and waits.
     pub async fn stop(&self) {
-        let _ = self.input.lock().await.shutdown().await;
+        // Dropped, not shut down: that would leave the pipe open.
+        drop(self.input.lock().await.take());
         let _ = self.child.lock().await.wait().await;
     }
 }

@@ -12,7 +12,12 @@
 use std::collections::HashMap;
 
 use dispatch_desk::{
-    domain::{command::What, fingerprint::key_hash, id::TaskId},
+    domain::{
+        command::What,
+        fingerprint::key_hash,
+        history::{Line, Recording, judge},
+        id::{RiderId, TaskId},
+    },
     engine::reconcile::reconcile,
 };
 
@@ -64,7 +69,11 @@ pub async fn check_except_errors(desk: &Desk) {
         }
     }
     for (rider, held) in held {
-        assert!(held <= CAPACITY, "U4: R{rider} holds {held}");
+        // A case may have raised it; one that was lowered counts for what comes after.
+        let rider = tx.rider(RiderId(rider)).await.expect("a rider can be read");
+        let rider = rider.expect("who holds a task is known");
+        let capacity = rider.capacity.max(CAPACITY);
+        assert!(held <= capacity, "U4: {} holds {held}, and {capacity} are allowed", rider.id);
     }
 
     let mut done: HashMap<String, bool> = HashMap::new();
@@ -89,9 +98,40 @@ pub async fn check_except_errors(desk: &Desk) {
     super::universal::history(desk).await;
 }
 
-/// U6: the exact judge over the recorded run.
+/// U6: the exact judge over the recorded run and the log of its tasks.
 async fn history(desk: &Desk) {
-    let _ = desk;
+    let mut recording = Recording::default();
+    let mut lines: Vec<Line> = Vec::new();
+    for sent in desk.recorder.sent() {
+        let process = u64::from(sent.process);
+        // An edit has a revision line of its own and is no part of this.
+        let Some(asked) = Line::asked(process, sent.invoked_ns, &sent.command) else { continue };
+        lines.push(asked);
+        lines.push(match &sent.came {
+            Came::Back(returned) => Line::answered(process, sent.returned_ns, &returned.answer()),
+            Came::Error(code) if code == "UNAVAILABLE" => {
+                Line::unknown(process, sent.returned_ns, Some(503))
+            }
+            Came::Error(code) => {
+                Line::turned_away(process, sent.returned_ns, 400, Some(code.clone()))
+            }
+            Came::Nothing => Line::unknown(process, sent.returned_ns, None),
+        });
+    }
+    let mut tx = desk.read().await;
+    for task in tasks(desk) {
+        for logged in tx.events_of(task).await.expect("the log can be read") {
+            if let Some(event) = logged.task_event().expect("a whole event") {
+                lines.push(Line::logged(event, logged.key_hash));
+            }
+        }
+    }
+    for line in lines {
+        recording.push(line).expect("U6: the recording is whole");
+    }
+    let verdict = judge(&recording.finish());
+    let findings: Vec<_> = verdict.findings.iter().map(ToString::to_string).collect();
+    assert!(verdict.is_sound(), "U6: {findings:#?}");
 }
 
 /// The tasks that the record is about.

@@ -157,6 +157,7 @@ fn settle(
     }
     if let Some(code) = is_final(task, verb)
         .or_else(|| fate(verb, own))
+        .or_else(|| too_late(task, verb, named, lapsed))
         .or_else(|| taken(task, verb))
         .or_else(|| (named != task.revision).then_some(Code::StaleRevision))
     {
@@ -200,13 +201,13 @@ fn own_offer(
     let just_lapsed = lapsed
         .filter(|task| task.state.is_held_by(me))
         .map(|task| OwnOffer { revision: task.revision, answer: Some(OfferAnswer::Expired) });
-    // The command was moved from the lapsed revision to its release; its offer is the lapsed one.
-    let is_named = |offer: &OwnOffer| {
-        offer.revision == named || (lapsed.is_some() && offer.revision.next() == named)
-    };
     let mine = || known.iter().copied().filter(|offer| offer.answer.is_some()).chain(just_lapsed);
     let waits = matches!(task.state, State::Offered { .. }) && task.state.is_held_by(me);
-    mine().rfind(is_named).or_else(|| if waits { None } else { mine().last() })
+    // A command that named the lapsed offer was moved to its release, which no offer made; the
+    // lapsed offer is then the last one.
+    let is_named = |offer: &OwnOffer| offer.revision == named;
+    let named_one = mine().rev().take_while(|offer| offer.revision >= named).find(is_named);
+    named_one.or_else(|| if waits { None } else { mine().next_back() })
 }
 
 /// Whether the actor has already done what the command asks.
@@ -263,6 +264,12 @@ fn fate(verb: Verb, own: Option<OwnOffer>) -> Option<Code> {
         OfferAnswer::Withdrawn => Some(Code::OfferWithdrawn),
         OfferAnswer::Accepted | OfferAnswer::Declined | OfferAnswer::Cancelled => None,
     }
+}
+
+/// Staff who would take back the very offer whose deadline has passed are told what became of it.
+fn too_late(task: &Task, verb: Verb, named: Revision, lapsed: Option<&Task>) -> Option<Code> {
+    let just_released = lapsed.is_some() && named == task.revision;
+    (verb == Verb::Withdraw && just_released).then_some(Code::OfferExpired)
 }
 
 /// Riders learn that another one was first before they learn that their page was old.

@@ -2,12 +2,16 @@
 //!
 //! | what happened | what follows |
 //! |---|---|
-//! | another transaction was in the way, a row moved, a key was taken | load and decide again, three times; then one by one |
+//! | another transaction was in the way, a row moved, a key was taken | load and decide again, three times and no longer than the patience; then one by one |
+//! | somebody else keeps the whole database | try until the patience is over, then turn everyone away |
 //! | a constraint refused a row, a row is corrupt, a decision panicked | halve until the one bad command fails alone |
 //! | the disk is full, the database read-only | everyone is told, nothing is tried again, the node is unready |
-//! | the disk failed | the same, and the node stops until it is started again |
-//! | the connection broke before the commit | wait a little and try again |
+//! | the disk failed | the same, for those that wait too, and the node stops until it is started again |
+//! | the connection broke before the commit, or none can be had | wait a little and try again |
 //! | the answer to a commit was lost | look the outcomes up on a new connection, decide the rest |
+//!
+//! Whoever is told that nothing was done can rely on it: a command whose commit failed in any way is looked up first,
+//! and counts as unknown until it is decided.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -21,21 +25,27 @@ use tokio::sync::mpsc;
 use super::{
     Error, Job, Shared,
     batch::{self, Batch, Outcome},
+    doubt::look_up,
     reply::Reply,
 };
 use crate::{
+    engine::health::Health,
     fault::{Fault, fail_point, planted},
-    store::{self, Remedy},
+    store::{self, Product, Remedy, Tx},
 };
 
 /// How often a batch is tried again before its commands are tried alone.
 const TRIES: u32 = 3;
 /// How long to wait before asking again for a task or a database.
 const PAUSE: Duration = Duration::from_millis(5);
-const LONG_PAUSE: Duration = Duration::from_millis(100);
+pub(super) const LONG_PAUSE: Duration = Duration::from_millis(100);
+/// A connection is waited for as long as the oldest command has patience left, and this long at least.
+const SHORTEST_WAIT: Duration = Duration::from_millis(500);
 
 /// Where a batch failed.
 enum Failure {
+    /// No transaction could be had: it is nobody's row that is in the way.
+    Begin(store::Error),
     /// Before the commit: nothing was done.
     Before(store::Error),
     /// In the commit: it may have counted.
@@ -83,8 +93,13 @@ pub(super) async fn run(
 async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
     let mut heap = vec![jobs];
     while let Some(mut jobs) = heap.pop() {
-        let mut tries = 0;
+        let (mut tries, since) = (0, Instant::now());
         while !jobs.is_empty() {
+            if shared.pulse.health() == Health::Stopped {
+                // After a sync that failed, the next one may succeed and mean nothing.
+                turn_away(jobs.drain(..), &Error::Unavailable { unknown: false });
+                continue;
+            }
             let failure = match once(shared, &mut jobs).await {
                 Ok(batch) => {
                     deliver(shared, jobs, batch, later);
@@ -94,40 +109,52 @@ async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
             };
             tries += 1;
             let remedy = match &failure {
-                Failure::Panic => Remedy::LookUp,
-                Failure::Before(error) | Failure::Commit(error) => {
+                Failure::Panic => {
+                    tracing::error!(jobs = jobs.len(), tries, "a batch panicked");
+                    Remedy::Bisect
+                }
+                Failure::Begin(error) | Failure::Before(error) | Failure::Commit(error) => {
                     tracing::warn!(jobs = jobs.len(), tries, %error, "a batch failed");
                     error.remedy()
                 }
             };
+            if matches!(failure, Failure::Commit(_) | Failure::Panic) {
+                for job in &mut jobs {
+                    job.doubt |= job.fresh;
+                }
+            }
+            let patient = since.elapsed() <= shared.settings.patience;
             match (remedy, &failure) {
-                (Remedy::Again, _) if tries < TRIES => {}
+                (Remedy::Again, Failure::Begin(_)) if patient => {}
+                // Somebody else keeps the whole database: alone, nobody would fare better.
+                (Remedy::Again, Failure::Begin(_)) => turn_away(jobs.drain(..), &Error::Busy),
+                (Remedy::Again, _) if tries < TRIES && patient => {}
                 (Remedy::Again, _) if jobs.len() > 1 => {
                     heap.extend(jobs.drain(..).rev().map(|job| vec![job]));
                 }
                 (Remedy::Again, _) => turn_away(jobs.drain(..), &Error::Busy),
-                (Remedy::Bisect, _) => halve(&mut heap, &mut jobs),
+                (Remedy::Bisect, Failure::Begin(_) | Failure::Before(_)) => {
+                    halve(&mut heap, &mut jobs);
+                }
+                (Remedy::Bisect, _) => {
+                    look_up(shared, &mut jobs).await;
+                    halve(&mut heap, &mut jobs);
+                }
                 (Remedy::GiveUp, _) => {
                     shared.pulse.unready();
                     turn_away(jobs.drain(..), &Error::Unavailable { unknown: false });
                 }
-                (Remedy::Stop, failure) => {
+                (Remedy::Stop, _) => {
                     tracing::error!("the disk failed: no more commands are taken until a restart");
                     shared.pulse.stop();
-                    let unknown = matches!(failure, Failure::Commit(_));
-                    turn_away(jobs.drain(..), &Error::Unavailable { unknown });
+                    turn_away(jobs.drain(..), &Error::Unavailable { unknown: false });
                 }
-                (Remedy::LookUp, Failure::Before(_)) => {
+                (Remedy::LookUp, Failure::Begin(_) | Failure::Before(_)) => {
                     shared.pulse.unready();
                     tokio::time::sleep(LONG_PAUSE).await;
-                    give_up_on_old(shared, &mut jobs, false);
+                    give_up_on_old(shared, &mut jobs);
                 }
-                (Remedy::LookUp, Failure::Commit(_)) => look_up(shared, &mut jobs).await,
-                (Remedy::LookUp, Failure::Panic) => {
-                    tracing::error!(jobs = jobs.len(), "a batch panicked");
-                    look_up(shared, &mut jobs).await;
-                    halve(&mut heap, &mut jobs);
-                }
+                (Remedy::LookUp, _) => look_up(shared, &mut jobs).await,
             }
         }
     }
@@ -135,17 +162,37 @@ async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
 
 /// Runs one transaction. A panic in it is a failure like others.
 async fn once(shared: &Shared, jobs: &mut Vec<Job>) -> Result<Batch, Failure> {
+    for job in &mut *jobs {
+        job.fresh = false;
+    }
     AssertUnwindSafe(transaction(shared, jobs)).catch_unwind().await.unwrap_or(Err(Failure::Panic))
 }
 
+/// Begins a transaction, if a connection can be had while the oldest job still has patience. SQLite's one connection
+/// is always there, and waits itself for whoever keeps the file.
+pub(super) async fn begin(shared: &Shared, jobs: &[Job]) -> store::Result<Tx> {
+    if shared.db.product() == Product::Sqlite {
+        return shared.db.begin().await;
+    }
+    let patience = shared.settings.patience;
+    let oldest = jobs.iter().map(|job| job.since.elapsed()).max().unwrap_or_default();
+    let wait = patience.saturating_sub(oldest).max(SHORTEST_WAIT);
+    tokio::time::timeout(wait, shared.db.begin())
+        .await
+        .unwrap_or_else(|_| Err(store::Error::no_connection()))
+}
+
 async fn transaction(shared: &Shared, jobs: &mut Vec<Job>) -> Result<Batch, Failure> {
-    let mut tx = shared.db.begin().await?;
+    let mut tx = begin(shared, jobs).await.map_err(Failure::Begin)?;
     let batch = batch::run(&mut tx, jobs, None, &shared.settings).await?;
     if !batch.writes {
         tx.rollback().await?;
         return Ok(batch);
     }
     before_commit().map_err(Failure::Before)?;
+    for (job, outcome) in jobs.iter_mut().zip(&batch.outcomes) {
+        job.fresh = matches!(outcome, Outcome::Reply(reply) if !reply.replayed);
+    }
     if planted(Fault::AnswerBeforeCommit) {
         let early = std::mem::take(jobs);
         deliver(shared, early, batch, &mut Vec::new());
@@ -198,7 +245,7 @@ fn deliver(shared: &Shared, jobs: Vec<Job>, batch: Batch, later: &mut Vec<Job>) 
             Outcome::Reply(reply) => answer(job, Ok(reply)),
             Outcome::Error(error) => answer(job, Err(error)),
             Outcome::Later if job.since.elapsed() > shared.settings.patience => {
-                answer(job, Err(Error::Busy));
+                turn_away(std::iter::once(job), &Error::Busy);
             }
             Outcome::Later => later.push(job),
         }
@@ -206,13 +253,15 @@ fn deliver(shared: &Shared, jobs: Vec<Job>, batch: Batch, later: &mut Vec<Job>) 
 }
 
 /// Sends an answer. Whoever asked may have left; the command was decided all the same.
-fn answer(job: Job, answer: Result<Reply, Error>) {
+pub(super) fn answer(job: Job, answer: Result<Reply, Error>) {
     let _ = job.answer.send(answer);
 }
 
-fn turn_away(jobs: impl Iterator<Item = Job>, error: &Error) {
+/// Answers with an error. Where the command may have been done all the same, that is said instead.
+pub(super) fn turn_away(jobs: impl Iterator<Item = Job>, error: &Error) {
     for job in jobs {
-        answer(job, Err(error.clone()));
+        let error = if job.doubt { Error::Unavailable { unknown: true } } else { error.clone() };
+        answer(job, Err(error));
     }
 }
 
@@ -225,55 +274,15 @@ fn halve(heap: &mut Vec<Vec<Job>>, jobs: &mut Vec<Job>) {
     } else {
         for job in jobs.drain(..) {
             tracing::error!(command = ?job.command.what.verb(), task = ?job.command.what.task(), "this command can not be stored");
-            answer(job, Err(Error::Faulty));
+            turn_away(std::iter::once(job), &Error::Faulty);
         }
     }
 }
 
 /// Gives up on the jobs that have waited too long for the database.
-fn give_up_on_old(shared: &Shared, jobs: &mut Vec<Job>, unknown: bool) {
+fn give_up_on_old(shared: &Shared, jobs: &mut Vec<Job>) {
     let (old, young): (Vec<_>, Vec<_>) =
         jobs.drain(..).partition(|job| job.since.elapsed() > shared.settings.patience);
-    turn_away(old.into_iter(), &Error::Unavailable { unknown });
+    turn_away(old.into_iter(), &Error::Unavailable { unknown: false });
     *jobs = young;
-}
-
-/// Asks on a new connection which jobs were decided, and answers those. The rest stays, to be decided again.
-async fn look_up(shared: &Shared, jobs: &mut Vec<Job>) {
-    let since = Instant::now();
-    loop {
-        match try_look_up(shared, jobs).await {
-            Ok(()) => return,
-            Err(error) => {
-                tracing::warn!(jobs = jobs.len(), %error, "can not look up what was committed");
-            }
-        }
-        shared.pulse.unready();
-        if since.elapsed() > shared.settings.patience * 2 {
-            return turn_away(jobs.drain(..), &Error::Unavailable { unknown: true });
-        }
-        tokio::time::sleep(LONG_PAUSE).await;
-    }
-}
-
-async fn try_look_up(shared: &Shared, jobs: &mut Vec<Job>) -> store::Result<()> {
-    let mut tx = shared.db.begin().await?;
-    let keys: Vec<_> = jobs.iter().filter_map(Job::key).collect();
-    let found = tx.outcomes(&keys).await?;
-    tx.rollback().await?;
-    let mut rest = Vec::new();
-    for job in jobs.drain(..) {
-        let mine = job.key().and_then(|(principal, key)| {
-            found.iter().find(|found| found.principal == principal && found.request_key == key)
-        });
-        match mine.filter(|mine| mine.fingerprint == job.fingerprint.as_str()) {
-            Some(mine) => {
-                let reply = Reply::stored(mine, false);
-                answer(job, Ok(reply));
-            }
-            None => rest.push(job),
-        }
-    }
-    *jobs = rest;
-    Ok(())
 }

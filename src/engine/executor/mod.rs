@@ -17,12 +17,14 @@
 //! | file | |
 //! |---|---|
 //! | `lane` | takes what waits, and what to do when something is off |
+//! | `doubt` | after a commit whose fate is unknown: what was decided by it |
 //! | `batch` | one transaction |
 //! | `world` | what was loaded, and what was decided on it so far |
 //! | `reply` | the answers, as they are stored and sent |
 //! | `riders` | changes of riders, which end their offers |
 
 mod batch;
+mod doubt;
 mod lane;
 mod reply;
 mod riders;
@@ -116,6 +118,10 @@ struct Job {
     fingerprint: Fingerprint,
     key_hash: Option<String>,
     since: Instant,
+    /// Whether the last transaction was to store an answer for it.
+    fresh: bool,
+    /// Whether a commit with it in it failed in a way that may have counted.
+    doubt: bool,
     answer: oneshot::Sender<Result<Reply, Error>>,
 }
 
@@ -128,6 +134,8 @@ impl Job {
             principal,
             key_hash: hash,
             since: Instant::now(),
+            fresh: false,
+            doubt: false,
             command,
             answer,
         }

@@ -87,5 +87,10 @@ async fn try_change(
         return Ok(None);
     }
     tx.commit().await?;
-    Ok(Some((jobs.len(), batch.head.unwrap_or_default())))
+    // One that had lapsed is expired instead, and its withdrawal refused.
+    let withdrawn = batch
+        .outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome, Outcome::Reply(reply) if reply.status == 200));
+    Ok(Some((withdrawn.count(), batch.head.unwrap_or_default())))
 }

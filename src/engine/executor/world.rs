@@ -31,6 +31,13 @@ pub(super) struct Entry {
     pub(super) detail_revision: Revision,
 }
 
+impl Entry {
+    /// A row that nothing has been decided on yet.
+    pub(super) fn new(task: Task) -> Self {
+        Self { now: task.clone(), before: task, steps: Vec::new(), detail_revision: Revision::NONE }
+    }
+}
+
 /// Where a decided change is kept, in the order of the log.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Logged {
@@ -49,8 +56,6 @@ pub(super) enum Prior {
     Stored(StoredOutcome),
     /// It is answered by an earlier job of this batch.
     Job(usize, Fingerprint),
-    /// Its task was created long ago, when the stored answer has since expired.
-    Created(TaskId, String),
 }
 
 /// The working set.
@@ -67,6 +72,8 @@ pub(super) struct World {
     pub(super) rounds: HashMap<(TaskId, RiderId), RunningRound>,
     pub(super) hand_backs: HashMap<RiderId, u32>,
     pub(super) prior: HashMap<(String, String), Prior>,
+    /// The tasks that were created under keys of this batch, with what was asked for; by source and key.
+    pub(super) created: HashMap<(String, String), (TaskId, String)>,
     pub(super) creations: Vec<(usize, Creation)>,
     pub(super) edits: Vec<DetailEdit>,
     /// Every decided change with the job that asked for it (none: the release of a lapsed offer).

@@ -62,10 +62,6 @@ fn repeated(world: &mut World, index: usize, job: &Job, scope: &str) -> Option<D
                 Some(Repeat::Replay) | None => Decided::SameAs(*first),
             })
         }
-        Some(Prior::Created(_, fingerprint)) if *fingerprint != job.fingerprint.as_str() => {
-            Some(Decided::KeyReused)
-        }
-        Some(Prior::Created(..)) => None,
     }
 }
 
@@ -81,7 +77,7 @@ fn decide_change(
         return Decided::Later;
     }
     let actor = &job.command.actor;
-    let denied = {
+    let within_limits = {
         let entry = world.tasks.get(&id);
         let Some((entry, region)) =
             entry.and_then(|entry| Some((entry, world.regions.get(&entry.now.region)?)))
@@ -89,15 +85,21 @@ fn decide_change(
             return Decided::Denied(Denial::NotFound);
         };
         let facts = world.facts(&entry.now, actor, job.command.rider(), region);
-        right(Some(&entry.now), actor, act.verb(), &facts)
-            .and_then(|()| offer_seconds(act, &facts))
-            .err()
+        if let Err(denial) = right(Some(&entry.now), actor, act.verb(), &facts) {
+            return Decided::Denied(denial);
+        }
+        offer_seconds(act, &facts)
     };
-    if let Some(denial) = denied {
-        return Decided::Denied(denial);
-    }
     if let Some(repeat) = repeated(world, index, job, &job.principal) {
         return repeat;
+    }
+    // After the repeat: an offer that was made under earlier limits keeps its answer. Nothing is stored for
+    // this one, so its key stays free.
+    if let Err(denial) = within_limits {
+        if let Some((principal, key)) = job.key() {
+            world.prior.remove(&(principal.to_owned(), key.to_owned()));
+        }
+        return Decided::Denied(denial);
     }
     let now = world.now();
     let (decision, mode) = {
@@ -155,21 +157,34 @@ fn decide_creation(world: &mut World, index: usize, job: &Job, new: &NewTask) ->
         Ok(created) => created,
         Err(denial) => return Decided::Denied(denial),
     };
+    let key = job.key().map(|(_, key)| key.to_owned()).unwrap_or_default();
+    let existing = world.created.get(&(decide::source(actor), key.clone())).cloned();
+    let is_stored =
+        matches!(world.prior.get(&(job.principal.clone(), key)), Some(Prior::Stored(_)));
+    if let Some((_, fingerprint)) = &existing
+        && !is_stored
+        && *fingerprint != job.fingerprint.as_str()
+    {
+        return Decided::KeyReused;
+    }
     if let Some(repeat) = repeated(world, index, job, &job.principal) {
         return repeat;
     }
-    let scope =
-        (decide::source(actor), job.key().map(|(_, key)| key.to_owned()).unwrap_or_default());
-    if let Some(Prior::Created(task, fingerprint)) = world.prior.get(&scope) {
+    if let Some((task, _)) = existing {
         // The stored answer has expired; the task itself still answers for its key.
-        return if *fingerprint == job.fingerprint.as_str() {
-            let mode = region.map_or(RegionMode::Reserve, |region| region.policy.mode);
-            let already: Verdict = Verdict::Already(Already::Done);
-            let task = *task;
-            Decided::Draft(Box::new(draft(world, job, &already, task, Revision::NONE.next(), mode)))
-        } else {
-            Decided::KeyReused
-        };
+        if world.held_elsewhere.contains(&task) {
+            return Decided::Later;
+        }
+        let mode = region.map_or(RegionMode::Reserve, |region| region.policy.mode);
+        let already: Verdict = Verdict::Already(Already::Done);
+        return Decided::Draft(Box::new(draft(
+            world,
+            job,
+            &already,
+            task,
+            Revision::NONE.next(),
+            mode,
+        )));
     }
     let after = match &created {
         Verdict::Apply(creation) => Some(creation.after().clone()),

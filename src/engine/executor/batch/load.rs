@@ -10,7 +10,7 @@ use crate::{
     domain::{
         command::{Actor, Verb, What},
         decide,
-        id::{Revision, RiderId, TaskId, Timestamp},
+        id::{RiderId, TaskId, Timestamp},
         task::State,
     },
     fault::{Fault, planted},
@@ -62,13 +62,7 @@ pub(super) async fn load(
     };
     for task in found {
         tasks.remove(&task.id);
-        let entry = Entry {
-            now: task.clone(),
-            before: task,
-            steps: Vec::new(),
-            detail_revision: Revision::NONE,
-        };
-        world.tasks.insert(entry.before.id, entry);
+        world.tasks.insert(task.id, Entry::new(task));
     }
     if !tasks.is_empty() {
         world.held_elsewhere = tx.existing(&all(&tasks)).await?.into_iter().collect();
@@ -90,7 +84,7 @@ async fn load_keys(tx: &mut Tx, world: &mut World, jobs: &[Job]) -> store::Resul
     if !creations.is_empty() {
         for created in tx.created(&creations).await? {
             let key = (created.source, created.request_key);
-            world.prior.insert(key, Prior::Created(TaskId(created.id), created.fingerprint));
+            world.created.insert(key, (TaskId(created.id), created.fingerprint));
         }
     }
     if !planted(Fault::KeyIgnored) {
@@ -99,6 +93,30 @@ async fn load_keys(tx: &mut Tx, world: &mut World, jobs: &[Job]) -> store::Resul
             world.prior.insert(key, Prior::Stored(stored));
         }
     }
+    load_forgotten(tx, world, jobs).await
+}
+
+/// Creations whose stored answer has expired are answered by their tasks, as they stand now.
+async fn load_forgotten(tx: &mut Tx, world: &mut World, jobs: &[Job]) -> store::Result<()> {
+    let forgotten = |job: &Job| {
+        let What::Create(_) = job.command.what else { return None };
+        let (principal, key) = job.key()?;
+        let source = decide::source(&job.command.actor);
+        let (task, fingerprint) = world.created.get(&(source, key.to_owned()))?;
+        let stored = world.prior.contains_key(&(principal.to_owned(), key.to_owned()));
+        let known = world.tasks.contains_key(task) || world.held_elsewhere.contains(task);
+        (!stored && !known && *fingerprint == job.fingerprint.as_str()).then_some(*task)
+    };
+    let mut forgotten: BTreeSet<_> = jobs.iter().filter_map(forgotten).collect();
+    if forgotten.is_empty() {
+        return Ok(());
+    }
+    let wanted: Vec<_> = forgotten.iter().copied().collect();
+    for task in tx.lock_tasks(&wanted).await? {
+        forgotten.remove(&task.id);
+        world.tasks.insert(task.id, Entry::new(task));
+    }
+    world.held_elsewhere.extend(forgotten);
     Ok(())
 }
 

@@ -46,7 +46,8 @@ pub(super) async fn write(
         i64::try_from(world.log.len()).unwrap_or(i64::MAX) + i64::from(rider_change.is_some());
     let tried = i64::try_from(attempts.len()).unwrap_or(i64::MAX);
     if events == 0 && tried == 0 {
-        let outcomes = outcomes(&decided, &HashMap::new());
+        // Nothing to keep, but answers all the same: replays, and refusals of the expiry's own commands.
+        let outcomes = outcomes(&decided, &replies(&decided));
         return Ok(Batch {
             outcomes,
             head: None,
@@ -77,14 +78,7 @@ pub(super) async fn write(
         .collect();
     tx.insert_attempts(&numbered).await?;
 
-    let replies: HashMap<usize, Reply> = decided
-        .iter()
-        .enumerate()
-        .filter_map(|(index, decided)| match decided {
-            Decided::Draft(draft) => Some((index, draft.reply())),
-            _ => None,
-        })
-        .collect();
+    let replies = replies(&decided);
     store_replies(tx, world, jobs, &replies).await?;
     Ok(Batch {
         outcomes: outcomes(&decided, &replies),
@@ -220,6 +214,15 @@ async fn store_replies(
         })
         .collect();
     tx.insert_outcomes(&rows).await
+}
+
+/// The answers to what was decided, by the place of the job.
+fn replies(decided: &[Decided]) -> HashMap<usize, Reply> {
+    let reply = |(index, decided): (usize, &Decided)| match decided {
+        Decided::Draft(draft) => Some((index, draft.reply())),
+        _ => None,
+    };
+    decided.iter().enumerate().filter_map(reply).collect()
 }
 
 fn outcomes(decided: &[Decided], replies: &HashMap<usize, Reply>) -> Vec<Outcome> {

@@ -1,0 +1,23 @@
+//! The contract of the store: every statement does the same on both databases.
+//!
+//! Every public method of `Tx` and of `Db` has a case in one of these files, on SQLite and on PostgreSQL, against the
+//! same expected figures. `coverage` fails for a statement without one.
+
+mod append_only;
+mod apply;
+mod constraints;
+mod coverage;
+mod edits;
+mod locks;
+mod log;
+mod opening;
+mod parity;
+mod people;
+mod places;
+pub mod raw;
+mod reads;
+mod rows;
+mod steps;
+mod survival;
+mod unique;
+mod whole;

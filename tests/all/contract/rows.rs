@@ -1,0 +1,89 @@
+//! Good rows of every table, and how to spoil them.
+
+/// An INSERT into `table` of `row`, with some of its columns replaced or added.
+pub fn insert(table: &str, row: &[(&str, &str)], instead: &[(&str, &str)]) -> String {
+    let mut columns: Vec<(&str, &str)> = row.to_vec();
+    for (name, value) in instead {
+        match columns.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => columns.push((name, value)),
+        }
+    }
+    let (names, values): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+    format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), values.join(", "))
+}
+
+/// An open task.
+pub const TASK: &[(&str, &str)] = &[
+    ("id", "1"),
+    ("region_id", "1"),
+    ("source", "'shop'"),
+    ("request_key", "'k1'"),
+    ("fingerprint", "'f'"),
+    ("state", "'open'"),
+    ("revision", "1"),
+    ("release_at", "0"),
+    ("changed_at", "0"),
+    ("changed_by_kind", "'intake'"),
+    ("changed_by_id", "'shop'"),
+];
+/// What makes an offered task of it, and assigned ones.
+pub const OFFERED: &[(&str, &str)] =
+    &[("state", "'offered'"), ("rider_id", "1"), ("rider_slot", "0"), ("offer_until", "9")];
+pub const ASSIGNED: &[(&str, &str)] = &[
+    ("state", "'assigned'"),
+    ("rider_id", "1"),
+    ("rider_slot", "0"),
+    ("stage", "'waiting'"),
+    ("mode", "'grabbed'"),
+];
+pub const OFFER: &[(&str, &str)] = &[
+    ("task_id", "1"),
+    ("revision", "2"),
+    ("token", "'t1'"),
+    ("rider_id", "1"),
+    ("offered_at", "1"),
+    ("offer_until", "2"),
+    ("policy_version", "1"),
+];
+pub const ROUND: &[(&str, &str)] = &[
+    ("id", "1"),
+    ("task_id", "1"),
+    ("status", "'running'"),
+    ("started_at", "1"),
+    ("until", "2"),
+    ("policy_version", "1"),
+];
+pub const EVENT: &[(&str, &str)] = &[
+    ("number", "1"),
+    ("event_id", "'e'"),
+    ("kind", "'task'"),
+    ("subject", "1"),
+    ("task_id", "1"),
+    ("from_revision", "1"),
+    ("to_revision", "2"),
+    ("action", "'grab'"),
+    ("actor_kind", "'rider'"),
+    ("occurred_at", "0"),
+    ("detail_version", "1"),
+    ("detail", "'{}'"),
+];
+pub const RIDER: &[(&str, &str)] =
+    &[("id", "500"), ("region_id", "1"), ("name", "'x'"), ("capacity", "1"), ("duty", "'on'")];
+pub const STAFF: &[(&str, &str)] = &[("id", "500"), ("name", "'x'"), ("role", "'auditor'")];
+pub const CANDIDATE: &[(&str, &str)] = &[("round_id", "1"), ("rider_id", "1"), ("nonce", "'n'")];
+pub const OUTCOME: &[(&str, &str)] = &[
+    ("principal", "'p'"),
+    ("request_key", "'k'"),
+    ("fingerprint", "'f'"),
+    ("status", "200"),
+    ("body", "'{}'"),
+    ("created_at", "0"),
+];
+pub const ATTEMPT: &[(&str, &str)] = &[
+    ("number", "1"),
+    ("actor_kind", "'rider'"),
+    ("verb", "'grab'"),
+    ("code", "'done'"),
+    ("at", "0"),
+];
