@@ -78,6 +78,11 @@ impl Expiry {
     /// # Errors
     /// If the deadlines can not be read.
     pub async fn run_once(&self) -> store::Result<Swept> {
+        self.sweep().await.map(|(swept, _)| swept)
+    }
+
+    /// The same, and up to which instant it has looked.
+    async fn sweep(&self) -> store::Result<(Swept, Timestamp)> {
         let mut swept = Swept::default();
         let mut after = (Timestamp(i64::MIN), TaskId(i64::MIN));
         loop {
@@ -85,7 +90,7 @@ impl Expiry {
             let now = tx.now().await?;
             let due = tx.due(now, after, self.page).await?;
             tx.rollback().await?;
-            let Some(last) = due.last() else { return Ok(swept) };
+            let Some(last) = due.last() else { return Ok((swept, now)) };
             after = (last.until, last.task);
             let (ready, resting): (Vec<_>, Vec<_>) =
                 due.into_iter().partition(|due| self.is_ready(due.task));
@@ -140,16 +145,18 @@ impl Expiry {
         troubles.insert(task, Trouble { next: now + back_off, back_off, logged });
     }
 
-    /// When to look again: at the next deadline, and after a second at the latest.
-    async fn next_look(&self) -> store::Result<Timestamp> {
+    /// When to look again: at the first deadline after those up to `swept`, and after a second at the latest.
+    async fn next_look(&self, swept: Timestamp) -> store::Result<Timestamp> {
+        // Read first: if the time moves on meanwhile, the look comes too early and not too late.
+        let here = self.executor.db().clock().now();
         let mut tx = self.executor.db().read().await?;
         let now = tx.now().await?;
-        let next = tx.next_deadline(now).await?;
+        let next = tx.next_deadline(swept).await?;
         tx.rollback().await?;
         // The store's clock may differ from the one that we wait by, so the distance counts.
         let distance =
             next.map_or(LONGEST_SLEEP_MS, |next| next.ms_since(now).min(LONGEST_SLEEP_MS));
-        Ok(self.executor.db().clock().now().plus_ms(distance.max(0)))
+        Ok(here.plus_ms(distance.max(0)))
     }
 
     /// Runs until `stop` changes or its sender is gone: sleeps until the next deadline, or until an offer is made.
@@ -158,8 +165,8 @@ impl Expiry {
         let clock: Arc<dyn Clock> = self.executor.db().clock();
         loop {
             offers.mark_unchanged();
-            let look = match self.run_once().await {
-                Ok(_) => self.next_look().await,
+            let look = match self.sweep().await {
+                Ok((_, swept)) => self.next_look(swept).await,
                 Err(error) => Err(error),
             };
             let look = look.unwrap_or_else(|error| {

@@ -252,6 +252,8 @@ async fn sqlite_pools(options: SqliteConnectOptions) -> Result<Pools> {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(synchronous)
         .busy_timeout(Duration::from_secs(5))
+        // Without it, REPLACE would get past the triggers that keep the log as it is.
+        .pragma("recursive_triggers", "on")
         .pragma("cache_size", "-65536")
         .pragma("temp_store", "memory");
     if let Some(folder) = options.get_filename().parent().filter(|folder| !folder.exists()) {

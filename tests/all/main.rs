@@ -9,4 +9,5 @@ mod bad_input;
 mod batches;
 mod commands;
 mod contract;
+mod expiry;
 mod lifecycle;

@@ -2,3 +2,11 @@
 
 #[path = "../harness/mod.rs"]
 mod harness;
+
+mod halves;
+mod killed;
+mod lane;
+mod planted;
+mod planted_rules;
+mod planted_store;
+mod scene;

@@ -118,7 +118,7 @@ impl World {
 }
 
 /// What a command was told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Told {
     Done,
     Already(Already),
@@ -198,12 +198,18 @@ impl Desk {
 
     /// Adds an event to the log and its effect to the row and to the ledger.
     pub fn record(&mut self, event: Event) {
+        let after = evolve(Some(&self.task), &event).expect("decided on this row");
+        self.write(event, after);
+    }
+
+    /// Writes a row and its event down, whether or not they follow what is there.
+    pub fn write(&mut self, event: Event, after: Task) {
         if let State::Offered { rider, .. } = self.task.state {
             let offers = self.offers.get_mut(&rider).expect("an offer stands in the ledger");
             offers.last_mut().expect("an offer stands in the ledger").answer =
                 OfferAnswer::by(event.action);
         }
-        self.task = evolve(Some(&self.task), &event).expect("decided on this row");
+        self.task = after;
         if let State::Offered { rider, .. } = self.task.state {
             let offer = OwnOffer { revision: self.task.revision, answer: None };
             self.offers.entry(rider).or_default().push(offer);
@@ -211,12 +217,11 @@ impl Desk {
         self.log.push(event);
     }
 
-    /// The whole log, folded.
-    pub fn folded(&self) -> Task {
-        let row = self.log.iter().fold(None, |row: Option<Task>, event| {
-            Some(evolve(row.as_ref(), event).expect("the log has no gaps"))
-        });
-        row.expect("a task starts with its creation")
+    /// The whole log, folded; `None` if an event does not follow the one before.
+    pub fn folded(&self) -> Option<Task> {
+        self.log
+            .iter()
+            .try_fold(None, |row: Option<Task>, event| evolve(row.as_ref(), event).ok().map(Some))?
     }
 }
 

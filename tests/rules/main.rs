@@ -5,6 +5,9 @@
 
 mod desk;
 mod history;
+mod model;
+mod properties;
+mod table;
 
 /// `usual` rounds, or `full` if the environment asks for it.
 fn rounds(usual: u32, full: u32) -> u32 {

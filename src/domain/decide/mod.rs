@@ -53,7 +53,7 @@ pub enum Verdict<T = Transition> {
 }
 
 /// A success without a new event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Already {
     /// The rider already owns the task.
     Yours,

@@ -7,15 +7,23 @@ use super::{
     lane::{LONG_PAUSE, answer, begin, turn_away},
     reply::Reply,
 };
-use crate::store;
+use crate::store::{self, Product};
 
-/// Asks on a new connection which jobs were decided by the transaction that failed, and answers those. The rest stays,
-/// to be decided again.
-pub(super) async fn look_up(shared: &Shared, jobs: &mut Vec<Job>) {
+/// Asks on a new connection which jobs were decided by the transaction that failed, and answers those. The rest stays.
+///
+/// Where the database itself has answered, or is in this process, what is not there will not come any more. But if the
+/// connection was `cut`, the commit may still be on its way.
+pub(super) async fn look_up(shared: &Shared, jobs: &mut Vec<Job>, cut: bool) {
+    let is_sure = !cut || shared.db.product() == Product::Sqlite;
     let since = Instant::now();
     while jobs.iter().any(|job| job.fresh) {
         match try_look_up(shared, jobs).await {
-            Ok(()) => return,
+            Ok(()) => {
+                for job in jobs.iter_mut().filter(|job| job.fresh && is_sure) {
+                    job.doubt = false;
+                }
+                return;
+            }
             Err(error) => {
                 tracing::warn!(jobs = jobs.len(), %error, "can not look up what was committed");
             }
@@ -24,7 +32,7 @@ pub(super) async fn look_up(shared: &Shared, jobs: &mut Vec<Job>) {
         if since.elapsed() > shared.settings.patience {
             return turn_away(jobs.drain(..), &Error::Unavailable { unknown: false });
         }
-        tokio::time::sleep(LONG_PAUSE).await;
+        tokio::time::sleep(LONG_PAUSE.min(shared.settings.patience)).await;
     }
 }
 

@@ -122,6 +122,9 @@ async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
                 for job in &mut jobs {
                     job.doubt |= job.fresh;
                 }
+                if remedy != Remedy::Stop {
+                    look_up(shared, &mut jobs, remedy == Remedy::LookUp).await;
+                }
             }
             let patient = since.elapsed() <= shared.settings.patience;
             match (remedy, &failure) {
@@ -133,13 +136,7 @@ async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
                     heap.extend(jobs.drain(..).rev().map(|job| vec![job]));
                 }
                 (Remedy::Again, _) => turn_away(jobs.drain(..), &Error::Busy),
-                (Remedy::Bisect, Failure::Begin(_) | Failure::Before(_)) => {
-                    halve(&mut heap, &mut jobs);
-                }
-                (Remedy::Bisect, _) => {
-                    look_up(shared, &mut jobs).await;
-                    halve(&mut heap, &mut jobs);
-                }
+                (Remedy::Bisect, _) => halve(&mut heap, &mut jobs),
                 (Remedy::GiveUp, _) => {
                     shared.pulse.unready();
                     turn_away(jobs.drain(..), &Error::Unavailable { unknown: false });
@@ -151,10 +148,10 @@ async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
                 }
                 (Remedy::LookUp, Failure::Begin(_) | Failure::Before(_)) => {
                     shared.pulse.unready();
-                    tokio::time::sleep(LONG_PAUSE).await;
+                    tokio::time::sleep(LONG_PAUSE.min(shared.settings.patience)).await;
                     give_up_on_old(shared, &mut jobs);
                 }
-                (Remedy::LookUp, _) => look_up(shared, &mut jobs).await,
+                (Remedy::LookUp, Failure::Commit(_) | Failure::Panic) => {}
             }
         }
     }

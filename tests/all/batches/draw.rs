@@ -48,7 +48,7 @@ fn draw(random: &mut StdRng, tasks: &[Task], urgent: bool, key: &str) -> Command
             _ => (rider(FOREIGN_RIDER), Act::Accept),
         }
     } else {
-        match random.random_range(0..20) {
+        match random.random_range(0..22) {
             0..=3 => (me, GRAB),
             4 => (me, Act::Grab { ticket: Some(Ticket { round: 1, nonce: "n".into() }) }),
             5..=7 => (staff, Act::Offer { rider: RiderId(named), seconds }),
@@ -63,11 +63,11 @@ fn draw(random: &mut StdRng, tasks: &[Task], urgent: bool, key: &str) -> Command
                 let (rider, reason) = (RiderId(named), None);
                 (staff, Act::Reassign { rider, seconds, handover_confirmed, reason })
             }
-            14 => (me, HAND_BACK),
-            15 => (me, Act::Arrive),
-            16 => (me, Act::PickUp),
-            17 => (me, Act::Deliver),
-            18 => return edit(random, task.id, staff, key),
+            14..=16 => (me, HAND_BACK),
+            17 => (me, Act::Arrive),
+            18 => (me, Act::PickUp),
+            19 => (me, Act::Deliver),
+            20 => return edit(random, task.id, staff, key),
             _ => return creation(random, key),
         }
     };

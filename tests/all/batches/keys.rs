@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A desk whose lane takes everything that is handed in before it gets to run.
-async fn desk(database: Database) -> Desk {
+pub(super) async fn desk(database: Database) -> Desk {
     Desk::with(database, Settings { lanes: 1, ..Settings::default() }).await
 }
 
@@ -160,6 +160,8 @@ macro_rules! on_both {
         })+
     };
 }
+
+pub(super) use on_both;
 
 mod cases {
     on_both!(

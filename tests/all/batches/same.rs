@@ -9,6 +9,7 @@ use dispatch_desk::{
     domain::{
         command::{Act, Command, What},
         id::{RiderId, TaskId},
+        policy::Policy,
         task::Stage,
     },
     engine::executor::Settings,
@@ -50,6 +51,13 @@ impl Twins {
         let together = Desk::with(database, settings.clone()).await;
         let alone = Desk::with(database, settings).await;
         let raw = [Raw::of(&together).await, Raw::of(&alone).await];
+        // So little that a list can use it up.
+        let strict = Policy { version: 2, hand_backs_per_day: 1, ..Policy::default() };
+        for desk in [&together, &alone] {
+            let mut tx = desk.db.begin().await.unwrap();
+            tx.add_policy(NORTH, NOON, &strict).await.unwrap();
+            tx.commit().await.unwrap();
+        }
         Self { together, alone, raw }
     }
 
@@ -126,6 +134,8 @@ impl Twins {
 
     /// New open tasks, the same on both desks; for some an offer waits, of which some have lapsed already.
     async fn tasks(&self, random: &mut StdRng) -> Vec<TaskId> {
+        let days = random.random_range(0..=1) * 86_400_000;
+        tokio::join!(self.together.advance_ms(days), self.alone.advance_ms(days));
         let count = random.random_range(1..=5);
         let create = || self.together.command(shop(), What::Create(Box::new(order())));
         let made = self.both(std::iter::repeat_with(create).take(count).collect()).await;

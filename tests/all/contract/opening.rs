@@ -125,13 +125,22 @@ async fn spied(desk: &Desk, trigger: &str) -> Vec<String> {
 #[tokio::test]
 async fn the_settings_of_sqlite_are_in_force() {
     let desk = Desk::open(Database::Sqlite).await;
-    let looks = ["foreign_keys", "journal_mode", "synchronous"];
+    let looks = ["foreign_keys", "journal_mode", "recursive_triggers", "synchronous"];
     let looks =
         looks.map(|name| format!("INSERT INTO spied SELECT '{name}', {name} FROM pragma_{name};"));
     let trigger = format!("CREATE TRIGGER spy AFTER INSERT ON region BEGIN {} END", looks.concat());
-    // 2 is FULL: every commit is synced before it returns.
     let found = spied(&desk, &trigger).await;
-    assert_eq!(found, ["foreign_keys=1", "journal_mode=wal", "synchronous=2"]);
+    assert_eq!(
+        found,
+        [
+            "foreign_keys=1",
+            "journal_mode=wal",
+            // Without it, REPLACE would get past the triggers that keep the log as it is.
+            "recursive_triggers=1",
+            // FULL: every commit is synced before it returns.
+            "synchronous=2",
+        ]
+    );
 }
 
 #[tokio::test]

@@ -54,13 +54,13 @@ fn is_sound(tape: &Tape) -> Verdict {
 
 /// Asserts that exactly this is wrong, at this revision, and returns the sentence that says so.
 #[track_caller]
-fn is_wrong(lines: Vec<Line>, revision: i64, fits: fn(&Violation) -> bool) -> String {
-    let verdict = verdict(lines.clone());
+fn is_wrong(lines: &[Line], revision: i64, fits: fn(&Violation) -> bool) -> String {
+    let verdict = verdict(lines.to_vec());
     let [finding] = verdict.findings.as_slice() else {
-        panic!("one finding expected\n{}", explain(&lines, &verdict));
+        panic!("one finding expected\n{}", explain(lines, &verdict));
     };
     let fits = fits(&finding.violation) && finding.revision == Revision(revision);
-    assert!(fits, "{}", explain(&lines, &verdict));
+    assert!(fits, "{}", explain(lines, &verdict));
     finding.to_string()
 }
 
@@ -70,7 +70,7 @@ fn two_winners_of_one_revision_are_named() {
     tape.ask(&rider(1), 1, GRAB, BEGIN);
     is_sound(&tape);
     tape.tell(&rider(2), 1, GRAB, done(2));
-    let said = is_wrong(tape.all(), 2, |it| matches!(it, Violation::TwoWinners { .. }));
+    let said = is_wrong(&tape.all(), 2, |it| matches!(it, Violation::TwoWinners { .. }));
     assert_eq!(
         said,
         "T9, revision 2: two winners: the grab by R1 (line 2, process 1) and the grab by R2 \
@@ -83,7 +83,7 @@ fn a_lost_grab_that_was_acknowledged_is_missed_in_the_log() {
     let mut tape = Tape::new();
     tape.ask(&rider(1), 1, GRAB, BEGIN);
     tape.log.truncate(1);
-    is_wrong(tape.all(), 2, |it| matches!(it, Violation::NotInLog { .. }));
+    is_wrong(&tape.all(), 2, |it| matches!(it, Violation::NotInLog { .. }));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_change_that_nobody_asked_for_is_found_in_the_log() {
     let mut tape = Tape::new();
     tape.ask(&rider(1), 1, GRAB, BEGIN);
     tape.lines.truncate(1);
-    is_wrong(tape.all(), 2, |it| matches!(it, Violation::NoRequest { .. }));
+    is_wrong(&tape.all(), 2, |it| matches!(it, Violation::NoRequest { .. }));
     // Before the recording began, it was somebody else's business.
     tape.lines[0] = Line::start(TASK, Revision(2), 0);
     is_sound(&tape);
@@ -114,7 +114,7 @@ fn a_stale_read_after_an_acknowledged_cancel_is_out_of_time() {
         lines
     };
     assert!(verdict(with(20, 40)).is_sound(), "it may have looked in the moment of the cancel");
-    let said = is_wrong(with(21, 40), 2, |it| matches!(it, Violation::OutOfTime { .. }));
+    let said = is_wrong(&with(21, 40), 2, |it| matches!(it, Violation::OutOfTime { .. }));
     assert_eq!(
         said,
         "T9, revision 2: out of time: it was there at 20 ns for the cancel by D1 (line 2, process \
@@ -133,7 +133,7 @@ fn nobody_sees_a_change_before_it_was_asked_for() {
         lines
     };
     assert!(verdict(with(10)).is_sound());
-    is_wrong(with(9), 2, |it| matches!(it, Violation::OutOfTime { .. }));
+    is_wrong(&with(9), 2, |it| matches!(it, Violation::OutOfTime { .. }));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn nothing_revives_a_cancelled_task() {
         change: Change::Assigned { slot: 0, mode: Mode::Grabbed },
     };
     tape.tell(&rider(1), 2, GRAB, done(3)).happens(grab);
-    let said = is_wrong(tape.all(), 2, |it| matches!(it, Violation::AgainstRules { .. }));
+    let said = is_wrong(&tape.all(), 2, |it| matches!(it, Violation::AgainstRules { .. }));
     assert_eq!(
         said,
         "T9, revision 2: the grab by R1 (line 4, process 2) was done; the rules say CANCELLED"
@@ -174,14 +174,14 @@ fn an_offer_is_answered_before_its_deadline_and_released_from_it_on() {
     last_at(&mut accepted, UNTIL.plus_ms(-1));
     is_sound(&accepted);
     last_at(&mut accepted, UNTIL);
-    is_wrong(accepted.all(), 3, |it| matches!(it, Violation::WrongSideOfDeadline { .. }));
+    is_wrong(&accepted.all(), 3, |it| matches!(it, Violation::WrongSideOfDeadline { .. }));
 
     let mut released = Tape::new();
     released.ask(&DISPATCHER, 1, offer(1), BEGIN);
     released.ask(&rider(2), 2, Act::Accept, UNTIL);
     is_sound(&released);
     last_at(&mut released, UNTIL.plus_ms(-1));
-    is_wrong(released.all(), 3, |it| matches!(it, Violation::WrongSideOfDeadline { .. }));
+    is_wrong(&released.all(), 3, |it| matches!(it, Violation::WrongSideOfDeadline { .. }));
 }
 
 #[test]
@@ -192,13 +192,13 @@ fn an_offer_waits_as_long_as_it_was_asked_to() {
     if let Some(Line::Ok(told)) = tape.lines.last_mut() {
         told.offer_until = Some(UNTIL.plus_ms(1));
     }
-    is_wrong(tape.all(), 2, |it| matches!(it, Violation::SawOtherState { .. }));
+    is_wrong(&tape.all(), 2, |it| matches!(it, Violation::SawOtherState { .. }));
     if let Some(Line::Event(logged)) = tape.log.last_mut()
         && let Change::Offered { until, .. } = &mut logged.event.change
     {
         *until = UNTIL.plus_ms(1);
     }
-    is_wrong(tape.all(), 2, |it| matches!(it, Violation::WrongDeadline { .. }));
+    is_wrong(&tape.all(), 2, |it| matches!(it, Violation::WrongDeadline { .. }));
 }
 
 #[test]
@@ -220,14 +220,14 @@ fn a_refusal_for_want_of_a_fact_has_to_be_possible_where_it_was_given() {
         tape.ask(&rider(1), 1, GRAB, BEGIN);
     };
     let is_lost = |it: &Violation| matches!(it, Violation::NotInLog { .. });
-    is_wrong(with(1, offer(1), full(9), nothing), 9, is_lost);
-    is_wrong(with(1, offer(1), full(0), nothing), 0, is_lost);
+    is_wrong(&with(1, offer(1), full(9), nothing), 9, is_lost);
+    is_wrong(&with(1, offer(1), full(0), nothing), 0, is_lost);
     let is_late = |it: &Violation| matches!(it, Violation::OutOfTime { .. });
-    is_wrong(with(1, offer(1), full(1), grabbed), 2, is_late);
+    is_wrong(&with(1, offer(1), full(1), grabbed), 2, is_late);
     let is_against_rules = |it: &Violation| matches!(it, Violation::AgainstRules { .. });
-    is_wrong(with(1, offer(1), full(2), grabbed), 2, is_against_rules);
+    is_wrong(&with(1, offer(1), full(2), grabbed), 2, is_against_rules);
     // The state was right, but no fact makes an offer fail like this.
-    is_wrong(with(1, offer(1), refused(Code::HandBackLimit, 1), nothing), 1, is_against_rules);
+    is_wrong(&with(1, offer(1), refused(Code::HandBackLimit, 1), nothing), 1, is_against_rules);
     // Whether the handover was confirmed stands in the command itself.
     let reassign = |handover_confirmed| Act::Reassign {
         rider: RiderId(2),
@@ -237,8 +237,8 @@ fn a_refusal_for_want_of_a_fact_has_to_be_possible_where_it_was_given() {
     };
     let unconfirmed = || refused(Code::HandoverNotConfirmed, 2);
     assert!(super::cases::verdict(with(2, reassign(false), unconfirmed(), grabbed)).is_sound());
-    is_wrong(with(2, reassign(true), unconfirmed(), grabbed), 2, is_against_rules);
-    is_wrong(with(2, reassign(false), full(2), grabbed), 2, is_against_rules);
+    is_wrong(&with(2, reassign(true), unconfirmed(), grabbed), 2, is_against_rules);
+    is_wrong(&with(2, reassign(false), full(2), grabbed), 2, is_against_rules);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_refusal_has_the_very_code_that_the_rules_give() {
     let mut tape = Tape::new();
     tape.ask(&rider(1), 1, GRAB, BEGIN);
     tape.tell(&rider(2), 1, GRAB, refused(Code::StaleRevision, 2));
-    let said = is_wrong(tape.all(), 2, |it| matches!(it, Violation::AgainstRules { .. }));
+    let said = is_wrong(&tape.all(), 2, |it| matches!(it, Violation::AgainstRules { .. }));
     assert!(said.ends_with("was STALE_REVISION; the rules say TAKEN_BY_OTHER"), "{said}");
 }
 
@@ -258,7 +258,7 @@ fn a_rider_is_shown_no_other_rider() {
     if let Some(Line::Ok(told)) = tape.lines.last_mut() {
         told.rider = Some(RiderId(1));
     }
-    is_wrong(tape.all(), 2, |it| matches!(it, Violation::SawOtherState { .. }));
+    is_wrong(&tape.all(), 2, |it| matches!(it, Violation::SawOtherState { .. }));
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn one_command_at_most_releases_a_lapsed_offer() {
     is_sound(&tape);
     // Named the dead offer too, so it could only be told so if it had met it.
     tape.tell(&SUPERVISOR, 2, WITHDRAW, refused(Code::OfferExpired, 3));
-    is_wrong(tape.all(), 3, |it| matches!(it, Violation::TwoReleases { .. }));
+    is_wrong(&tape.all(), 3, |it| matches!(it, Violation::TwoReleases { .. }));
     // Who came after the release has simply seen an old page.
     tape.lines.truncate(5);
     tape.tell(&SUPERVISOR, 2, WITHDRAW, refused(Code::StaleRevision, 3));
@@ -290,7 +290,7 @@ fn nobody_sees_the_inside_of_a_release_and_change() {
     let look = [Line::looks(7, 35, DISPATCHER, TASK), timed(Line::Ok(inside), 7, 36)];
     let mut lines = tape.all();
     lines.extend(look.clone());
-    is_wrong(lines, 3, |it| matches!(it, Violation::SeenInBetween { .. }));
+    is_wrong(&lines, 3, |it| matches!(it, Violation::SeenInBetween { .. }));
     // Had the sweeper released it before, revision 3 would have been there to be seen.
     let mut swept = Tape::new();
     swept.ask(&DISPATCHER, 1, offer(1), BEGIN);
@@ -307,7 +307,7 @@ fn a_log_has_no_holes_and_its_clock_does_not_run_back() {
     tape.ask(&DISPATCHER, 1, offer(1), BEGIN).ask(&rider(1), 2, Act::Accept, BEGIN);
     let whole = tape.log.clone();
     last_at(&mut tape, BEGIN.plus_ms(-1));
-    is_wrong(tape.all(), 3, |it| matches!(it, Violation::ClockRanBack { .. }));
+    is_wrong(&tape.all(), 3, |it| matches!(it, Violation::ClockRanBack { .. }));
     tape.log = whole.clone();
     tape.log.remove(1);
     let broken = verdict(tape.all());
@@ -343,7 +343,7 @@ fn a_request_without_an_answer_was_done_exactly_if_its_key_stands_in_the_log() {
     };
     let with = |ended| unanswered(&tape).into_iter().chain(look(ended)).collect::<Vec<_>>();
     assert!(verdict(with(10)).is_sound());
-    is_wrong(with(9), 2, |it| matches!(it, Violation::OutOfTime { .. }));
+    is_wrong(&with(9), 2, |it| matches!(it, Violation::OutOfTime { .. }));
 
     let mut lost = tape.all();
     lost.truncate(2);
@@ -373,11 +373,11 @@ fn a_request_that_was_sent_again_is_one_request() {
 
     let other = timed(refused(Code::NotOpen, 2), 8, 40);
     let lines = with(tape.all(), [again(1, GRAB), other]);
-    is_wrong(lines, 2, |it| matches!(it, Violation::AnswersDiffer { .. }));
+    is_wrong(&lines, 2, |it| matches!(it, Violation::AnswersDiffer { .. }));
 
     let other = timed(refused(Code::WrongStage, 2), 8, 40);
     let lines = with(tape.all(), [again(2, Act::PickUp), other]);
-    is_wrong(lines, 2, |it| matches!(it, Violation::KeyReused { .. }));
+    is_wrong(&lines, 2, |it| matches!(it, Violation::KeyReused { .. }));
     // The right answer to that is 422, which decides nothing.
     let turned_away = Line::turned_away(8, 40, 422, Some("REQUEST_KEY_REUSED".to_owned()));
     assert!(verdict(with(tape.all(), [again(2, Act::PickUp), turned_away])).is_sound());

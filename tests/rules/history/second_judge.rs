@@ -133,8 +133,8 @@ impl Spec {
             Call::Read => {}
             Call::Create => return None,
             Call::Change { named, act } => {
-                let event = self.decides(op, *named, act, now)?;
-                if let Some(ruled) = event {
+                let effect = self.decides(op, *named, act, now)?;
+                if let Effect::Change(ruled) = effect {
                     let logged = base.log.get(base.reached())?;
                     if !is_effect(&ruled, logged) {
                         return None;
@@ -149,14 +149,8 @@ impl Spec {
         fits.then_some(after)
     }
 
-    /// `None` if the desk says something else than `op` was told; else the event, if it made one.
-    fn decides(
-        &self,
-        op: &Op,
-        named: Revision,
-        act: &Act,
-        now: Timestamp,
-    ) -> Option<Option<Event>> {
+    /// What `op` does, if the desk says what `op` was told.
+    fn decides(&self, op: &Op, named: Revision, act: &Act, now: Timestamp) -> Option<Effect> {
         let mut world = World::kind_to(&op.actor, act);
         if let Some(staff) = &mut world.staff {
             staff.role = Role::Supervisor;
@@ -165,15 +159,25 @@ impl Spec {
         right(Some(&self.desk.task), &op.actor, act.verb(), &world.facts(own)).ok()?;
         let decision = self.desk.weigh(&op.actor, named, act, &world, now);
         match (op.reply, decision.verdict) {
-            (Reply::Done, Ruling::Apply(change)) => Some(Some(change.event().clone())),
-            (Reply::Refused(code), Ruling::Apply(_)) => may_refuse(act, code).then_some(None),
-            (Reply::Refused(code), Ruling::Refused(refusal)) => {
-                (refusal.code == code).then_some(None)
+            (Reply::Done, Ruling::Apply(change)) => Some(Effect::Change(change.event().clone())),
+            (Reply::Refused(code), Ruling::Apply(_)) => {
+                may_refuse(act, code).then_some(Effect::None)
             }
-            (Reply::Already(told), Ruling::Already(already)) => (told == already).then_some(None),
+            (Reply::Refused(code), Ruling::Refused(refusal)) => {
+                (refusal.code == code).then_some(Effect::None)
+            }
+            (Reply::Already(told), Ruling::Already(already)) => {
+                (told == already).then_some(Effect::None)
+            }
             _ => None,
         }
     }
+}
+
+/// What a request does to the desk.
+enum Effect {
+    None,
+    Change(Event),
 }
 
 /// The refusals that facts unknown to the recording can give to each command.
