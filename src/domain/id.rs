@@ -90,6 +90,11 @@ impl Timestamp {
         Self(self.0.saturating_add(ms))
     }
 
+    /// Whether it lies in the years 1970 to 9999, so that its written form can be read back.
+    pub const fn is_writable(self) -> bool {
+        0 <= self.0 && self.0 <= 253_402_300_799_999
+    }
+
     /// Milliseconds from `earlier` to this instant; negative if `earlier` is later.
     pub const fn ms_since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)

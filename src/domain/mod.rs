@@ -5,7 +5,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | [`id`], [`task`], [`command`], [`event`] | the words |
+//! | [`id`], [`task`], [`actor`], [`act`], [`order`], [`command`], [`event`] | the words |
 //! | [`table`] | who may ask what, and where it leads |
 //! | [`decide`](mod@decide) | the order of answers |
 //! | [`refusal`], [`answer`], [`legal`](mod@legal) | what is said to whom |
@@ -14,12 +14,14 @@
 //! | [`history`] | the judge of a recorded run |
 //!
 //! # How to add a verb
-//! A variant of [`command::Verb`] and of [`command::Act`]; the compiler then asks for its cells and
+//! A variant of [`act::Verb`] and of [`act::Act`]; the compiler then asks for its cells and
 //! its roles in [`table`], its check in `decide::checks`, and its place in [`legal`](mod@legal). Accept
 //! the changed snapshot of the table; add the verb to the literal table of `tests/rules/table.rs`.
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+pub mod act;
+pub mod actor;
 pub mod answer;
 pub mod command;
 pub mod decide;
@@ -30,6 +32,7 @@ pub mod geo;
 pub mod history;
 pub mod id;
 pub mod legal;
+pub mod order;
 pub mod policy;
 pub mod refusal;
 pub mod table;

@@ -1,15 +1,13 @@
 //! Opening a database: what is refused, how connections are set up, how transactions begin.
 
-use std::{str::FromStr, sync::Arc, time::Duration};
+use std::{str::FromStr, sync::Arc};
 
 use sqlx::{
-    Connection, PgPool, Sqlite, SqlitePool, Transaction,
-    migrate::Migrator,
-    postgres::{PgConnectOptions, PgPoolOptions},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    PgPool, SqlitePool, migrate::Migrator, postgres::PgConnectOptions, sqlite::SqliteConnectOptions,
 };
 
 use super::{
+    connect::{at_least, begin_sqlite, postgres_pool, sqlite_pools, without_password},
     error::{Error, Result},
     sql::Sql,
     tx::{Driver, Tx, execute},
@@ -17,7 +15,6 @@ use super::{
 use crate::{
     clock::{Clock, ManualClock, SystemClock},
     domain::id::Timestamp,
-    fault::{Fault, planted},
 };
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -49,7 +46,7 @@ pub struct Db {
 }
 
 #[derive(Clone, Debug)]
-enum Pools {
+pub(super) enum Pools {
     Sqlite { writer: SqlitePool, readers: SqlitePool },
     Postgres(PgPool),
 }
@@ -211,138 +208,5 @@ impl Db {
             }
             Pools::Postgres(pool) => pool.close().await,
         }
-    }
-}
-
-/// Begins a transaction on a connection of `pool`.
-///
-/// SQLite ends a transaction by itself when the disk is full or fails. The driver still counts it as open, since the
-/// rollback that follows finds nothing to roll back, and such a connection would refuse to begin for ever; a new one
-/// takes its place.
-async fn begin_sqlite(
-    pool: &SqlitePool,
-    begin: &'static str,
-) -> sqlx::Result<Transaction<'static, Sqlite>> {
-    loop {
-        match pool.begin_with(begin).await {
-            Err(sqlx::Error::InvalidSavePointStatement) => {}
-            other => return other,
-        }
-        let mut connection = pool.acquire().await?;
-        // Several may be in the pool; a sound one is given back.
-        let sound = match connection.begin_with(begin).await {
-            Ok(sound) => sound.rollback().await.is_ok(),
-            Err(_) => false,
-        };
-        if !sound {
-            connection.close().await?;
-        }
-    }
-}
-
-async fn sqlite_pools(options: SqliteConnectOptions) -> Result<Pools> {
-    let synchronous = if planted(Fault::NormalSync) {
-        SqliteSynchronous::Normal
-    } else {
-        // Every commit is on the disk before anyone is answered.
-        SqliteSynchronous::Full
-    };
-    let options = options
-        .create_if_missing(true)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(synchronous)
-        .busy_timeout(Duration::from_secs(5))
-        // Without it, REPLACE would get past the triggers that keep the log as it is.
-        .pragma("recursive_triggers", "on")
-        .pragma("cache_size", "-65536")
-        .pragma("temp_store", "memory");
-    if let Some(folder) = options.get_filename().parent().filter(|folder| !folder.exists()) {
-        std::fs::create_dir_all(folder).map_err(|error| Error::Unreachable(error.into()))?;
-    }
-    let writer = SqlitePoolOptions::new()
-        .max_connections(1)
-        .acquire_timeout(Duration::from_secs(5))
-        .idle_timeout(None)
-        .max_lifetime(None)
-        .connect_with(options.clone())
-        .await?;
-    let readers = SqlitePoolOptions::new()
-        .max_connections(8)
-        .connect_lazy_with(options.read_only(true).create_if_missing(false));
-    Ok(Pools::Sqlite { writer, readers })
-}
-
-async fn postgres_pool(options: PgConnectOptions) -> Result<PgPool> {
-    let options = options.application_name("dispatch-desk").options([
-        // A generic plan that was made while a table was empty would scan it for ever.
-        ("plan_cache_mode", "force_custom_plan"),
-        ("jit", "off"),
-        // A silent partition must not hold row locks without bound.
-        ("statement_timeout", "5s"),
-        ("lock_timeout", "2s"),
-        ("idle_in_transaction_session_timeout", "10s"),
-        ("tcp_user_timeout", "10s"),
-    ]);
-    Ok(PgPoolOptions::new()
-        .max_connections(16)
-        .acquire_timeout(Duration::from_secs(5))
-        .connect_with(options)
-        .await?)
-}
-
-fn at_least(product: &'static str, found: &str, needed: &'static str) -> Result<()> {
-    let numbers = |version: &str| -> Vec<u32> {
-        let version = version.split_whitespace().next().unwrap_or_default();
-        version.split('.').map_while(|part| part.parse().ok()).collect()
-    };
-    if numbers(found) >= numbers(needed) {
-        Ok(())
-    } else {
-        Err(Error::TooOld { product, found: found.to_owned(), needed })
-    }
-}
-
-/// An address as it may be shown: without the password of `scheme://user:password@host`, and without options,
-/// which may hold one too. It may be written wrongly, so what can not be told apart is left out.
-fn without_password(url: &str) -> String {
-    let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
-    match (rest.rfind('@'), rest.find('?')) {
-        (Some(at), Some(options)) if options < at => format!("{scheme}***"),
-        (at, options) => {
-            let user = at.and_then(|at| rest[..at].find(':').map(|colon| &rest[..colon]));
-            let host =
-                &rest[at.filter(|_| user.is_some()).unwrap_or(0)..options.unwrap_or(rest.len())];
-            let user = user.map_or_else(String::new, |user| format!("{user}:***"));
-            format!("{scheme}{user}{host}{}", if options.is_some() { "?***" } else { "" })
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_old_database_is_refused_by_name_and_number() {
-        assert!(at_least("SQLite", "3.51.3", Db::SQLITE_NEEDED).is_ok());
-        assert!(at_least("SQLite", "3.60.0", Db::SQLITE_NEEDED).is_ok());
-        assert!(
-            at_least("PostgreSQL", "15.18 (Debian 15.18-0+deb12u1)", Db::POSTGRES_NEEDED).is_ok()
-        );
-        let error =
-            at_least("SQLite", "3.46.0", Db::SQLITE_NEEDED).map_err(|error| error.to_string());
-        insta::assert_snapshot!(error.err().unwrap_or_default(), @"SQLite 3.46.0 is too old: 3.51.3 or newer is needed");
-        let error =
-            at_least("PostgreSQL", "14.2", Db::POSTGRES_NEEDED).map_err(|error| error.to_string());
-        insta::assert_snapshot!(error.err().unwrap_or_default(), @"PostgreSQL 14.2 is too old: 15 or newer is needed");
-    }
-
-    #[test]
-    fn a_password_is_not_shown() {
-        assert_eq!(without_password("mysql://desk:s3cret@db/x"), "mysql://desk:***@db/x");
-        assert_eq!(without_password("desk:s3cret@db/x"), "desk:***@db/x");
-        assert_eq!(without_password("mysql://desk@db/x?password=s3cret"), "mysql://desk@db/x?***");
-        assert_eq!(without_password("mysql://desk:s?3cret@db/x"), "mysql://***");
-        assert_eq!(without_password("sqlite://data/desk.db"), "sqlite://data/desk.db");
     }
 }

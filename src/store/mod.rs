@@ -6,10 +6,10 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `db` | opening, checks, migrations, begin |
+//! | `db`, `connect` | opening, checks, migrations, begin |
 //! | `tx`, `sql` | a transaction on either database; the macros `on!`, `fetch!`, `execute!`, `setwise!` |
-//! | `load` | locking and loading what a batch needs |
-//! | `write`, `log` | writing what was decided |
+//! | `load_people`, `load` | locking and loading what a batch needs |
+//! | `write`, `offers`, `creations`, `log`, `outcomes` | writing what was decided |
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `rows` | rows and what they mean |
 //! | `error` | how a database fails, and what to do about it |
@@ -20,10 +20,15 @@
 //! `execute!` from a method of [`Tx`], and add that method to the contract suite, which runs every
 //! statement on both databases.
 
+mod connect;
+mod creations;
 mod db;
 mod error;
 mod load;
+mod load_people;
 mod log;
+mod offers;
+mod outcomes;
 mod people;
 mod read;
 mod rows;
@@ -31,10 +36,13 @@ mod sql;
 mod tx;
 mod write;
 
+pub use creations::Created;
 pub use db::{Db, Product, Time};
 pub use error::{Error, Remedy, Result};
-pub use load::{CreatedTask, LockedRegions, StoredOutcome};
-pub use log::{AttemptRow, Created, EventRow, OutcomeRow, etag};
+pub use load::{CreatedTask, StoredOutcome};
+pub use load_people::LockedRegions;
+pub use log::{AttemptRow, EventRow};
+pub use outcomes::{OutcomeRow, etag};
 pub use people::RiderChange;
 pub use read::{Attempt, Due, LedgerOffer, LogCounts};
 pub use rows::LoggedEvent;

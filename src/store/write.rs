@@ -1,7 +1,7 @@
 //! Writing what was decided, set-wise. [`Tx::apply`] is the only thing that changes a task's row, and it
 //! takes decided changes only.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use serde::Serialize;
 
@@ -13,9 +13,8 @@ use super::{
 use crate::{
     domain::{
         decide::{DetailEdit, Transition},
-        event::Change,
         id::TaskId,
-        task::{Mode, OfferAnswer, Slot, Stage, State, Task},
+        task::{Mode, Slot, Stage, Task},
     },
     fault::{Fault, planted},
 };
@@ -49,21 +48,6 @@ const EDIT_DETAIL: Sql = setwise!(
      due_at = COALESCE(r.due_at, task_detail.due_at) FROM ",
     rows(id int, loaded int, made int, note text, pickup_address text, dropoff_address text, due_at int),
     " WHERE task_detail.task_id = r.id AND task_detail.detail_revision = r.loaded"
-);
-
-const END_OFFERS: Sql = setwise!(
-    "UPDATE offer SET answer = r.answer, answered_at = r.at, reason = r.reason FROM ",
-    rows(task int, revision int, answer text, at int, reason text),
-    " WHERE offer.task_id = r.task AND offer.revision = r.revision AND offer.answer IS NULL"
-);
-
-const INSERT_OFFERS: Sql = setwise!(
-    "INSERT INTO offer (task_id, revision, token, rider_id, offered_at, offer_until, answered_at, answer, reason, \
-     policy_version) SELECT r.task, r.revision, r.token, r.rider, r.offered_at, r.until, r.at, r.answer, \
-     r.reason, r.policy_version FROM ",
-    rows(task int, revision int, token text, rider int, offered_at int, until int, at int, answer text,
-         reason text, policy_version int),
-    " WHERE true"
 );
 
 const TASK_NUMBERS: Sql =
@@ -133,20 +117,6 @@ impl NetTask {
     }
 }
 
-#[derive(Default, Serialize)]
-struct NetOffer {
-    task: i64,
-    revision: i64,
-    token: Option<String>,
-    rider: i64,
-    offered_at: i64,
-    until: i64,
-    at: Option<i64>,
-    answer: Option<&'static str>,
-    reason: Option<String>,
-    policy_version: i64,
-}
-
 impl Tx {
     /// Writes decided changes: one net row per task and offer, each only if the task is still at the
     /// revision that it was loaded at.
@@ -195,63 +165,6 @@ impl Tx {
         }
         let moved = execute!(self, PARK, rows(&parked));
         all_moved("task", moved, parked.len())
-    }
-
-    async fn write_offers(
-        &mut self,
-        changes: &[Steps<'_>],
-        mut token: impl FnMut() -> Result<String>,
-    ) -> Result<()> {
-        let mut ended = Vec::new();
-        let mut made: BTreeMap<(i64, i64), NetOffer> = BTreeMap::new();
-        for change in changes {
-            let mut before = change.before;
-            for step in change.steps {
-                let event = step.event();
-                if let State::Offered { rider, .. } = &before.state {
-                    let end = NetOffer {
-                        task: before.id.0,
-                        revision: before.revision.0,
-                        rider: rider.0,
-                        at: Some(event.at.0),
-                        answer: OfferAnswer::by(event.action).map(OfferAnswer::as_str),
-                        reason: event.reason.as_ref().map(|reason| reason.as_str().to_owned()),
-                        ..NetOffer::default()
-                    };
-                    match made.get_mut(&(end.task, end.revision)) {
-                        Some(offer) => {
-                            (offer.at, offer.answer, offer.reason) =
-                                (end.at, end.answer, end.reason);
-                        }
-                        None => ended.push(end),
-                    }
-                }
-                if let (Change::Offered { until, policy_version, .. }, Some(rider)) =
-                    (&event.change, event.rider)
-                {
-                    let offer = NetOffer {
-                        task: event.task.0,
-                        revision: event.to.0,
-                        token: Some(token()?),
-                        rider: rider.0,
-                        offered_at: event.at.0,
-                        until: until.0,
-                        policy_version: *policy_version,
-                        ..NetOffer::default()
-                    };
-                    made.insert((offer.task, offer.revision), offer);
-                }
-                before = step.after();
-            }
-        }
-        if !ended.is_empty() {
-            let moved = execute!(self, END_OFFERS, rows(&ended));
-            all_moved("offer", moved, ended.len())?;
-        }
-        if !made.is_empty() {
-            execute!(self, INSERT_OFFERS, rows(&made.into_values().collect::<Vec<_>>()));
-        }
-        Ok(())
     }
 
     /// Writes decided edits of details; several on one task in order.
@@ -331,7 +244,7 @@ fn no_counter(table: &'static str) -> Error {
     Error::Corrupt { table, column: "id", row: "1".to_owned(), value: "no row".to_owned() }
 }
 
-fn all_moved(table: &'static str, moved: u64, wanted: usize) -> Result<()> {
+pub(super) fn all_moved(table: &'static str, moved: u64, wanted: usize) -> Result<()> {
     if u64::try_from(wanted) == Ok(moved) {
         Ok(())
     } else {

@@ -226,7 +226,9 @@ fn after_commit() -> store::Result<()> {
 
 /// Answers everyone and wakes the readers.
 fn deliver(shared: &Shared, jobs: Vec<Job>, batch: Batch, later: &mut Vec<Job>) {
-    shared.pulse.ready();
+    if batch.writes {
+        shared.pulse.ready();
+    }
     if let Some(head) = batch.head {
         shared.head.send_if_modified(|known| {
             let newer = head > *known;

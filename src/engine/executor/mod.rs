@@ -46,7 +46,7 @@ pub use reply::Reply;
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::{
-        command::{Command, Verb},
+        command::{Command, Malformed, Verb},
         decide::Denial,
         fingerprint::{Fingerprint, key_hash},
     },
@@ -93,9 +93,9 @@ pub enum Error {
     /// A command of people or scripts came without a key (400).
     #[error("KEY_MISSING")]
     KeyMissing,
-    /// A text holds U+0000 (400): one database fails at it and the other cuts the text there.
-    #[error("NUL_IN_TEXT")]
-    NulInText,
+    /// The command can not be stored as it is (400).
+    #[error("{}", .0.as_str())]
+    Malformed(Malformed),
     /// Too many commands wait, or the task is held elsewhere (503). Nothing was done; ask again.
     #[error("BUSY")]
     Busy,
@@ -224,8 +224,8 @@ impl Executor {
         if command.key.is_none() && command.actor != crate::domain::command::Actor::System {
             return Err(Error::KeyMissing);
         }
-        if command.has_nul() {
-            return Err(Error::NulInText);
+        if let Some(malformed) = command.malformed() {
+            return Err(Error::Malformed(malformed));
         }
         if self.shared.pulse.health() == crate::engine::health::Health::Stopped {
             return Err(Error::Unavailable { unknown: false });

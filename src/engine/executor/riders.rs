@@ -12,11 +12,12 @@ use super::{
 use crate::{
     domain::{
         command::{Act, Actor, Command, Reason, What},
+        decide::Denial,
         id::RiderId,
         refusal::Lang,
-        task::StateName,
+        task::{StateName, Task},
     },
-    store::{self, Remedy, RiderChange},
+    store::{self, Remedy, RiderChange, Tx},
 };
 
 impl Executor {
@@ -25,7 +26,8 @@ impl Executor {
     /// Returns how many offers were withdrawn.
     ///
     /// # Errors
-    /// [`Error::Busy`] if the rider's tasks are held elsewhere, [`Error::Unavailable`] if nothing can be stored.
+    /// [`Error::Denied`] if there is no such rider, [`Error::Busy`] if the rider's tasks are held elsewhere,
+    /// [`Error::Unavailable`] if nothing can be stored.
     pub async fn change_rider(
         &self,
         actor: &Actor,
@@ -33,6 +35,14 @@ impl Executor {
         change: &RiderChange,
     ) -> Result<usize, Error> {
         let since = Instant::now();
+        match exists(&self.shared, rider).await {
+            Ok(true) => {}
+            Ok(false) => return Err(Error::Denied(Denial::NotFound)),
+            Err(error) => {
+                tracing::error!(%rider, %error, "a rider can not be read");
+                return Err(Error::Unavailable { unknown: false });
+            }
+        }
         loop {
             match try_change(&self.shared, actor, rider, change).await {
                 Ok(Some((withdrawn, head))) => {
@@ -58,6 +68,20 @@ impl Executor {
     }
 }
 
+async fn exists(shared: &Shared, rider: RiderId) -> store::Result<bool> {
+    let mut tx = shared.db.read().await?;
+    let found = tx.rider(rider).await?.is_some();
+    tx.rollback().await?;
+    Ok(found)
+}
+
+/// The tasks that wait for this rider's answer.
+async fn waiting(tx: &mut Tx, rider: RiderId) -> store::Result<Vec<Task>> {
+    let mut tasks = tx.held_by(rider).await?;
+    tasks.retain(|task| task.state.name() == StateName::Offered);
+    Ok(tasks)
+}
+
 /// One try; `None` if one of the rider's tasks is being changed at this moment.
 async fn try_change(
     shared: &Shared,
@@ -66,23 +90,19 @@ async fn try_change(
     change: &RiderChange,
 ) -> store::Result<Option<(usize, i64)>> {
     let mut tx = shared.db.begin().await?;
-    let mut jobs = Vec::new();
-    if change.ends_offers() {
-        // With the rider locked, no new offer can come while the waiting ones are withdrawn.
-        tx.lock_riders(&[rider]).await?;
-        let reason = if change.region.is_some() { "rider_moved" } else { "rider_disabled" };
-        for task in tx.held_by(rider).await? {
-            if task.state.name() != StateName::Offered {
-                continue;
-            }
-            let act = Act::Withdraw { reason: Reason::parse(reason) };
-            let what = What::Change { task: task.id, revision: task.revision, act };
-            let command = Command { actor: Actor::System, key: None, lang: Lang::En, what };
-            jobs.push(Job::new(command, oneshot::channel().0));
-        }
-    }
+    let waiting = if change.ends_offers() { waiting(&mut tx, rider).await? } else { Vec::new() };
+    let reason = if change.region.is_some() { "rider_moved" } else { "rider_disabled" };
+    let withdraw = |task: &Task| {
+        let act = Act::Withdraw { reason: Reason::parse(reason) };
+        let what = What::Change { task: task.id, revision: task.revision, act };
+        let command = Command { actor: Actor::System, key: None, lang: Lang::En, what };
+        Job::new(command, oneshot::channel().0)
+    };
+    let jobs: Vec<_> = waiting.iter().map(withdraw).collect();
     let batch = batch::run(&mut tx, &jobs, Some((rider, change, actor)), &shared.settings).await?;
-    if batch.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Later)) {
+    let held = batch.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Later));
+    // The batch has locked the rider, so no more offers can come. One may have come before that.
+    if held || (change.ends_offers() && !self::waiting(&mut tx, rider).await?.is_empty()) {
         tx.rollback().await?;
         return Ok(None);
     }

@@ -70,7 +70,8 @@ pub(super) struct World {
     pub(super) held_elsewhere: HashSet<TaskId>,
     pub(super) own_offers: HashMap<(TaskId, RiderId), Vec<OwnOffer>>,
     pub(super) rounds: HashMap<(TaskId, RiderId), RunningRound>,
-    pub(super) hand_backs: HashMap<RiderId, u32>,
+    /// How many tasks a rider has handed back since the start of a day; regions may start their days apart.
+    pub(super) hand_backs: HashMap<(RiderId, Timestamp), u32>,
     pub(super) prior: HashMap<(String, String), Prior>,
     /// The tasks that were created under keys of this batch, with what was asked for; by source and key.
     pub(super) created: HashMap<(String, String), (TaskId, String)>,
@@ -106,7 +107,7 @@ impl World {
             own_offers: mine.and_then(|mine| self.own_offers.get(&mine)).map_or(&[], Vec::as_slice),
             round: mine.and_then(|mine| self.rounds.get(&mine)),
             hand_backs_today: me
-                .and_then(|me| self.hand_backs.get(&me))
+                .and_then(|me| self.hand_backs.get(&(me, region.day_start(self.now()))))
                 .copied()
                 .unwrap_or_default(),
         }
@@ -147,7 +148,10 @@ impl World {
         if step.event().action == Verb::HandBack
             && let Some(rider) = step.event().rider
         {
-            *self.hand_backs.entry(rider).or_default() += 1;
+            let (region, now) = (step.event().region, self.now.unwrap_or(step.event().at));
+            if let Some(region) = self.regions.get(&region) {
+                *self.hand_backs.entry((rider, region.day_start(now))).or_default() += 1;
+            }
         }
         entry.now = step.after().clone();
         self.log.push((job, Logged::Step(task, entry.steps.len())));

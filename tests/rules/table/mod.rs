@@ -4,6 +4,7 @@
 mod design;
 mod legal;
 mod outside;
+mod stories;
 
 use std::collections::BTreeSet;
 

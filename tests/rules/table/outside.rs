@@ -146,4 +146,8 @@ fn the_clock_of_a_task_does_not_run_back() {
     let decision = decide::decide(&task, &DISPATCHER, PRESENT, &act, &world.facts(&[]), past);
     let Ruling::Apply(change) = decision.verdict else { panic!("{decision:?}") };
     assert_eq!(change.event().at, task.changed_at);
+    let changes = DetailChanges { priority: Some(1), ..DetailChanges::default() };
+    let edited = edit(&task, Revision(1), Revision(1), &DISPATCHER, &changes, past);
+    let Ruling::Apply(edit) = edited else { panic!("{edited:?}") };
+    assert_eq!(edit.event().at, task.changed_at);
 }

@@ -1,6 +1,6 @@
 //! What a batch locks and loads, in the one order: staff, regions, riders, tasks, each sorted; then the facts.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{
     Job,
@@ -173,18 +173,22 @@ async fn load_rest(tx: &mut Tx, world: &mut World, jobs: &[Job]) -> store::Resul
         }
     }
     let now = world.now();
-    let returned: HashMap<RiderId, Timestamp> = jobs
-        .iter()
-        .filter(|job| job.command.what.verb() == Verb::HandBack)
-        .filter_map(|job| {
+    let mut returned: BTreeMap<Timestamp, BTreeSet<RiderId>> = BTreeMap::new();
+    let days =
+        jobs.iter().filter(|job| job.command.what.verb() == Verb::HandBack).filter_map(|job| {
             let task = world.tasks.get(&job.command.what.task()?)?;
             let region = world.regions.get(&task.before.region)?;
-            Some((job.command.actor.rider()?, region.day_start(now)))
-        })
-        .collect();
-    if !returned.is_empty() {
-        let returned: Vec<_> = returned.into_iter().collect();
-        world.hand_backs = tx.hand_backs(&returned).await?.into_iter().collect();
+            Some((region.day_start(now), job.command.actor.rider()?))
+        });
+    for (day, rider) in days {
+        returned.entry(day).or_default().insert(rider);
+    }
+    // One statement for each midnight, and there are as many as time zones.
+    for (day, riders) in returned {
+        let since: Vec<_> = riders.into_iter().map(|rider| (rider, day)).collect();
+        for (rider, count) in tx.hand_backs(&since).await? {
+            world.hand_backs.insert((rider, day), count);
+        }
     }
     let creations = jobs.iter().filter(|job| job.command.what.verb() == Verb::Create).count();
     if creations > 0 {
