@@ -7,10 +7,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dispatch_desk::{
+    clock::{Clock, SystemClock},
     domain::{
-        answer::{Answer, EventView, TaskView, role, wording},
-        command::{Act, Actor, Command, NewTask, What},
-        decide::{Decision, Verdict, create, decide, repeat, right},
+        answer::{Answer, BeatenBy, EventView, TaskView, role, wording},
+        command::{Act, Actor, Command, NewTask, Verb, What},
+        decide::{Decision, Verdict, create, decide, repeat, right, source},
         event::{Change, Event},
         facts::{Duty, Facts, Rider, Staff},
         fingerprint::{Fingerprint, key_hash},
@@ -52,10 +53,10 @@ fn task_of(row: TaskRow) -> Task {
         id,
         region,
         source,
-        state,
+        state_name,
         rider,
         slot,
-        stage,
+        how_far,
         mode,
         until,
         revision,
@@ -67,7 +68,7 @@ fn task_of(row: TaskRow) -> Task {
     ) = row;
     let rider = RiderId(rider.unwrap_or_default());
     let slot = slot.map(|slot| Slot::try_from(slot).expect("a place"));
-    let state = match StateName::parse(&state).expect("a state") {
+    let state = match StateName::parse(&state_name).expect("a state") {
         StateName::Open => State::Open,
         StateName::Cancelled => State::Cancelled,
         StateName::Offered => State::Offered {
@@ -78,7 +79,7 @@ fn task_of(row: TaskRow) -> Task {
         StateName::Assigned => State::Assigned {
             rider,
             slot,
-            stage: stage.as_deref().and_then(Stage::parse).expect("a stage"),
+            stage: how_far.as_deref().and_then(Stage::parse).expect("a stage"),
             mode: mode.as_deref().and_then(Mode::parse).expect("a mode"),
         },
     };
@@ -223,6 +224,9 @@ macro_rules! one_by_one {
             }
 
             async fn clock(tx: &mut Tx) -> sqlx::Result<Timestamp> {
+                if $now.is_empty() {
+                    return Ok(SystemClock.now());
+                }
                 let (now,): (i64,) = sqlx::query_as($now).fetch_one(&mut **tx).await?;
                 Ok(Timestamp(now))
             }
@@ -288,6 +292,15 @@ macro_rules! one_by_one {
                         .map(|(slot,)| Slot::try_from(slot).expect("a place"))
                         .collect();
                 }
+                if act.verb() == Verb::Grab {
+                    let running: Option<(i64,)> = sqlx::query_as(
+                        "SELECT id FROM round WHERE task_id = $1 AND status = 'running'",
+                    )
+                    .bind(id.0)
+                    .fetch_optional(&mut **tx)
+                    .await?;
+                    assert_eq!(running, None, "the mix has no rounds");
+                }
                 let facts = Facts {
                     staff: staff.as_ref(),
                     me: rider.as_ref().filter(|rider| command.actor.rider() == Some(rider.id)),
@@ -333,10 +346,45 @@ macro_rules! one_by_one {
                 if let Some(step) = step {
                     event(tx, number.0, step.event(), &hash).await?;
                 }
-                let answer =
+                let mut answer =
                     answer_of(&decision, after, command, staff.as_ref(), &region, number.0, now);
+                if !answer.is_success() && named < after.revision {
+                    answer.beaten_by = first(tx, id, named, &command.actor).await?;
+                }
                 store(tx, command, &fingerprint, &hash, &answer, number.1, now).await?;
                 Ok(answer)
+            }
+
+            /// Who was first.
+            async fn first(
+                tx: &mut Tx,
+                task: TaskId,
+                named: Revision,
+                reader: &Actor,
+            ) -> sqlx::Result<Option<BeatenBy>> {
+                let found: Option<(i64, String, String, Option<String>, i64, String)> = sqlx::query_as(
+                    "SELECT region_id, action, actor_kind, actor_id, occurred_at, detail FROM dispatch_event \
+                     WHERE task_id = $1 AND to_revision = $2",
+                )
+                .bind(task.0)
+                .bind(named.0 + 1)
+                .fetch_optional(&mut **tx)
+                .await?;
+                Ok(found.map(|(region, action, kind, by, at, detail)| {
+                    let event = Event {
+                        task,
+                        region: RegionId(region),
+                        from: named,
+                        to: named.next(),
+                        action: Verb::parse(&action).expect("a verb"),
+                        actor: Actor::from_columns(&kind, by.as_deref()).expect("an actor"),
+                        at: Timestamp(at),
+                        reason: None,
+                        rider: None,
+                        change: serde_json::from_str(&detail).expect("a change"),
+                    };
+                    BeatenBy::of(&event, reader)
+                }))
             }
 
             async fn creation(
@@ -348,6 +396,13 @@ macro_rules! one_by_one {
                 if let Some(answer) = known(tx, command, &fingerprint).await? {
                     return Ok(answer);
                 }
+                let taken: Option<(i64,)> =
+                    sqlx::query_as("SELECT id FROM task WHERE source = $1 AND request_key = $2")
+                        .bind(source(&command.actor))
+                        .bind(command.key.as_ref().expect("a key").as_str())
+                        .fetch_optional(&mut **tx)
+                        .await?;
+                assert_eq!(taken, None, "the mix has no used keys");
                 let now = clock(tx).await?;
                 let region = region(tx, new.region, now).await?;
                 let (id,): (i64,) = sqlx::query_as(

@@ -60,8 +60,13 @@ impl Way {
                 .expect("an address")
                 .journal_mode(SqliteJournalMode::Wal)
                 .synchronous(SqliteSynchronous::Full)
-                .pragma("cache_size", "-65536");
-            let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
+                .pragma("cache_size", "-16384")
+                .pragma("wal_autocheckpoint", "4000");
+            let pool = SqlitePoolOptions::new()
+                .max_connections(1)
+                .test_before_acquire(false)
+                .connect_with(options)
+                .await;
             Self::Sqlite(pool.expect("SQLite opens"))
         } else {
             let pool = sqlx::postgres::PgPoolOptions::new().max_connections(16).connect(url).await;

@@ -137,26 +137,38 @@ impl Tx {
         found.into_iter().map(RiderRow::rider).collect()
     }
 
-    /// Loads what locked riders hold, and when they were last seen.
+    /// Loads which places locked riders hold.
     pub async fn load_places(&mut self, riders: &mut [Rider]) -> Result<()> {
         if riders.is_empty() {
             return Ok(());
         }
-        let wanted = ids(riders.iter().map(|rider| rider.id.0));
-        let places = fetch!(self, (i64, i64), PLACES, &wanted);
-        let fixes = fetch!(self, (i64, i64), FIXES, &wanted);
-        let index: HashMap<i64, usize> =
-            riders.iter().enumerate().map(|(index, rider)| (rider.id.0, index)).collect();
+        let places = fetch!(self, (i64, i64), PLACES, ids(riders.iter().map(|rider| rider.id.0)));
+        let index = by_id(riders);
         for (rider, place) in places {
-            let place =
-                read("task", "rider_slot", rider, &place.to_string(), |text| text.parse().ok())?;
+            let text = place.to_string();
+            let place = read("task", "rider_slot", rider, &text, |text| text.parse().ok())?;
             riders[index[&rider]].held.push(place);
         }
+        Ok(())
+    }
+
+    /// Loads when riders were last seen. Only regions that ask for a position need it.
+    pub async fn load_fixes(&mut self, riders: &mut [Rider]) -> Result<()> {
+        if riders.is_empty() {
+            return Ok(());
+        }
+        let fixes = fetch!(self, (i64, i64), FIXES, ids(riders.iter().map(|rider| rider.id.0)));
+        let index = by_id(riders);
         for (rider, at) in fixes {
             riders[index[&rider]].last_fix_at = Some(Timestamp(at));
         }
         Ok(())
     }
+}
+
+/// Where each rider stands in the list.
+fn by_id(riders: &[Rider]) -> HashMap<i64, usize> {
+    riders.iter().enumerate().map(|(index, rider)| (rider.id.0, index)).collect()
 }
 
 /// Regions that are locked, and whose policies can now be read.

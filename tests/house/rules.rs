@@ -5,21 +5,10 @@ use crate::source::{self, Source};
 /// A file is read in one sitting.
 const MOST_LINES: usize = 300;
 
-/// Files that are longer today, with their length. They may shrink and not grow; one that fits goes off the list.
-const LONGER: &[(&str, usize)] = &[];
-
-/// What is too long, and what stands on the list without need.
+/// What is too long to be read in one sitting.
 fn too_long(file: &Source) -> Option<String> {
     let lines = file.production().count();
-    let known = LONGER.iter().find(|(path, _)| *path == file.path).map(|(_, lines)| *lines);
-    let most = known.unwrap_or(MOST_LINES);
-    if lines > most {
-        Some(format!("{}: {lines} lines, at most {most}", file.path))
-    } else if known.is_some() && lines <= MOST_LINES {
-        Some(format!("{}: {lines} lines fit now; take it off the list", file.path))
-    } else {
-        None
-    }
+    (lines > MOST_LINES).then(|| format!("{}: {lines} lines, at most {MOST_LINES}", file.path))
 }
 
 /// Every file starts by saying what it is.
@@ -99,12 +88,6 @@ fn everywhere(rule: impl Fn(&Source) -> Vec<String>) -> Vec<String> {
 fn every_file_is_read_in_one_sitting() {
     let found = everywhere(|file| too_long(file).into_iter().collect());
     assert_eq!(found, Vec::<String>::new());
-    for (path, _) in LONGER {
-        assert!(
-            source::all().iter().any(|file| file.path == *path),
-            "{path} is gone; so may its entry"
-        );
-    }
 }
 
 #[test]
@@ -129,10 +112,6 @@ fn a_file_that_is_too_long_or_says_nothing_would_be_found() {
     assert!(too_long(&Source::sample("web/mod.rs", &long)).is_some());
     let fits = long.replacen("fn f() {}\n", "", 1);
     assert_eq!(too_long(&Source::sample("web/mod.rs", &fits)), None);
-    assert!(
-        too_long(&Source::sample(LONGER[0].0, "//! Short.\n")).is_some(),
-        "off the list with it"
-    );
     let tests = format!("{fits}#[cfg(test)]\nmod tests {{\n{}}}\n", "// More.\n".repeat(500));
     assert_eq!(too_long(&Source::sample("web/mod.rs", &tests)), None, "tests aside");
     for nothing in ["", "use x;\n//! Late.\n", "//!\n", "// A comment.\n", "//! \n"] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use dispatch_desk::domain::{
     command::{Act, Actor, Role},
-    decide::{self, Already, Decision, Verdict, decide},
+    decide::{Already, Decision, decide},
     event::{Change, Event, evolve},
     facts::{Duty, Facts, Rider, RunningRound, Staff},
     geo::{Area, Place},
@@ -14,6 +14,9 @@ use dispatch_desk::domain::{
     refusal::Code,
     task::{OfferAnswer, OwnOffer, State, Task},
 };
+
+/// What a decision says; the judge has a verdict of its own.
+pub use dispatch_desk::domain::decide::Verdict as Ruling;
 
 pub const TASK: TaskId = TaskId(9);
 pub const REGION: RegionId = RegionId(1);
@@ -125,12 +128,12 @@ pub enum Told {
     Refused(Code),
 }
 
-impl From<&Verdict> for Told {
-    fn from(verdict: &Verdict) -> Self {
+impl From<&Ruling> for Told {
+    fn from(verdict: &Ruling) -> Self {
         match verdict {
-            Verdict::Apply(_) => Self::Done,
-            Verdict::Already(already) => Self::Already(*already),
-            Verdict::Refused(refusal) => Self::Refused(refusal.code),
+            Ruling::Apply(_) => Self::Done,
+            Ruling::Already(already) => Self::Already(*already),
+            Ruling::Refused(refusal) => Self::Refused(refusal.code),
         }
     }
 }
@@ -180,7 +183,7 @@ impl Desk {
         if let Some(lapse) = &decision.lapse {
             self.record(lapse.event().clone());
         }
-        if let Verdict::Apply(change) = &decision.verdict {
+        if let Ruling::Apply(change) = &decision.verdict {
             self.record(change.event().clone());
         }
         assert_eq!(&self.task, decision.after(&self.task), "the row is what was decided");
@@ -224,5 +227,3 @@ impl Desk {
             .try_fold(None, |row: Option<Task>, event| evolve(row.as_ref(), event).ok().map(Some))?
     }
 }
-
-pub use decide::Verdict as Ruling;

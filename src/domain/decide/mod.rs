@@ -106,7 +106,7 @@ fn same_request(prior: &Fingerprint, mine: &Fingerprint) -> bool {
 
 /// Decides `act` by `actor` on `task`, based on revision `named`, at the store's instant `now`.
 ///
-/// The right to command the task ([`right`]) and the request key ([`repeat`]) are settled before.
+/// The right to command the task ([`right()`]) and the request key ([`repeat`]) are settled before.
 /// Nothing else is consulted: the same input gives the same answer, for ever.
 pub fn decide(
     task: &Task,

@@ -1,7 +1,7 @@
 //! The judge of a recorded run: was there one owner per revision, for everyone who looked?
 //!
 //! A client writes down what it asked, what it was told, and when ([`Line`]); after the run the
-//! log of every task is added. [`History::parse`] makes requests of the lines, and [`judge`] says
+//! log of every task is added. [`History::parse`] makes requests of the lines, and [`judge()`] says
 //! whether one order of effects explains them all. That is linearizability, decided exactly and in
 //! linear time, because the answers leave nothing to search for:
 //!

@@ -79,6 +79,8 @@ pub(super) async fn run(
             () = tokio::time::sleep(PAUSE), if waits => {}
             else => return,
         }
+        // Whoever was just answered may have the next command ready: one turn for them, and no wait.
+        tokio::task::yield_now().await;
         while let Some(job) = (jobs.len() < most)
             .then(|| urgent.try_recv().or_else(|_| ordinary.try_recv()).ok())
             .flatten()

@@ -51,6 +51,7 @@ for_each_database!(nothing_is_loaded_for_nobody, |desk| async move {
     assert_eq!(tx.existing(&[]).await.unwrap(), []);
     assert_eq!(tx.detail_revisions(&[]).await.unwrap(), []);
     tx.load_places(&mut []).await.unwrap();
+    tx.load_fixes(&mut []).await.unwrap();
 });
 
 for_each_database!(riders_come_in_order_with_the_places_they_hold, |desk| async move {

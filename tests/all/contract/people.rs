@@ -138,6 +138,7 @@ for_each_database!(an_older_position_never_replaces_a_newer_one, |desk| async mo
     assert_eq!(kept, [1, 0, 0, 1], "by sequence, whatever the time says");
     let mut riders = tx.lock_riders(&[rider, RiderId(2)]).await.unwrap();
     tx.load_places(&mut riders).await.unwrap();
+    tx.load_fixes(&mut riders).await.unwrap();
     assert_eq!(riders[0].last_fix_at, Some(Timestamp(40)));
     assert_eq!(riders[1].last_fix_at, None);
     let off_the_map = tx.put_fix(rider, 7, Timestamp(80), Place { lat: 90.1, lng: 0.0 }).await;

@@ -52,6 +52,9 @@ pub(super) async fn load(
     let now = tx.now().await?;
     let regions = tx.policies(locked, now).await?;
     tx.load_places(&mut riders).await?;
+    if regions.iter().any(|region| region.policy.position_max_age_ms.is_some()) {
+        tx.load_fixes(&mut riders).await?;
+    }
 
     let mut world = World {
         now: Some(now),
