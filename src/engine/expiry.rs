@@ -4,7 +4,7 @@
 //! late or twice releases nothing that is not due, and never a newer offer.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -46,7 +46,7 @@ struct Trouble {
 pub struct Expiry {
     executor: Executor,
     page: i64,
-    troubles: Mutex<HashMap<TaskId, Trouble>>,
+    troubles: Mutex<HashMap<Due, Trouble>>,
     failures: AtomicU64,
 }
 
@@ -73,7 +73,8 @@ impl Expiry {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// Releases everything that is due now. One task that can not be released keeps no other one waiting.
+    /// Releases everything that is due now. One task that can not be released does not keep the others from it; at
+    /// most, they wait as long as the executor waits for a task that another node holds.
     ///
     /// # Errors
     /// If the deadlines can not be read.
@@ -83,17 +84,21 @@ impl Expiry {
 
     /// The same, and up to which instant it has looked.
     async fn sweep(&self) -> store::Result<(Swept, Timestamp)> {
-        let mut swept = Swept::default();
+        let (mut swept, mut seen) = (Swept::default(), HashSet::new());
         let mut after = (Timestamp(i64::MIN), TaskId(i64::MIN));
         loop {
             let mut tx = self.executor.db().read().await?;
             let now = tx.now().await?;
             let due = tx.due(now, after, self.page).await?;
             tx.rollback().await?;
-            let Some(last) = due.last() else { return Ok((swept, now)) };
+            let Some(last) = due.last() else {
+                self.forget_solved(&seen);
+                return Ok((swept, now));
+            };
+            seen.extend(due.iter().copied());
             after = (last.until, last.task);
             let (ready, resting): (Vec<_>, Vec<_>) =
-                due.into_iter().partition(|due| self.is_ready(due.task));
+                due.into_iter().partition(|due| self.is_ready(due));
             swept.skipped += resting.len();
             let releases = ready.into_iter().map(|due| async move { self.release(due).await });
             for released in futures_util::future::join_all(releases).await {
@@ -112,37 +117,44 @@ impl Expiry {
         match self.executor.execute(command).await {
             // A refusal means that somebody else was first: the offer is gone either way.
             Ok(_) => {
-                self.troubles().remove(&due.task);
+                self.troubles().remove(&due);
                 true
             }
             Err(error) => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
-                self.note_trouble(due.task, &error);
+                self.note_trouble(due, &error);
                 false
             }
         }
     }
 
-    fn troubles(&self) -> std::sync::MutexGuard<'_, HashMap<TaskId, Trouble>> {
+    /// Forgets the offers that are not due any more, whoever released them.
+    fn forget_solved(&self, due: &HashSet<Due>) {
+        self.troubles().retain(|trouble, _| due.contains(trouble));
+    }
+
+    fn troubles(&self) -> std::sync::MutexGuard<'_, HashMap<Due, Trouble>> {
         self.troubles.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn is_ready(&self, task: TaskId) -> bool {
-        self.troubles().get(&task).is_none_or(|trouble| trouble.next <= Instant::now())
+    fn is_ready(&self, due: &Due) -> bool {
+        self.troubles().get(due).is_none_or(|trouble| trouble.next <= Instant::now())
     }
 
-    fn note_trouble(&self, task: TaskId, error: &super::executor::Error) {
+    fn note_trouble(&self, due: Due, error: &super::executor::Error) {
         let now = Instant::now();
         let mut troubles = self.troubles();
-        let known = troubles.get(&task).copied();
-        let back_off =
-            known.map_or(FIRST_BACK_OFF, |known| (known.back_off * 2).min(LONGEST_BACK_OFF));
+        let known = troubles.get(&due).copied();
+        // A bad row stays bad for long. A task that is held or a database that is away comes back at any moment.
+        let is_bad = *error == super::executor::Error::Faulty;
+        let doubled = |known: Trouble| (known.back_off * 2).min(LONGEST_BACK_OFF);
+        let back_off = known.filter(|_| is_bad).map_or(FIRST_BACK_OFF, doubled);
         let quiet = known.is_some_and(|known| now.duration_since(known.logged) < LOG_EVERY);
         let logged = if quiet { known.map_or(now, |known| known.logged) } else { now };
         if !quiet {
-            tracing::error!(%task, %error, "a lapsed offer can not be released; others go on");
+            tracing::error!(task = %due.task, %error, "a lapsed offer can not be released; others go on");
         }
-        troubles.insert(task, Trouble { next: now + back_off, back_off, logged });
+        troubles.insert(due, Trouble { next: now + back_off, back_off, logged });
     }
 
     /// When to look again: at the first deadline after those up to `swept`, and after a second at the latest.

@@ -67,7 +67,7 @@ const NOTE: Sql = Sql::same("SELECT note FROM task_detail WHERE task_id = $1");
 const OFFER_TOKEN: Sql = Sql::same("SELECT token FROM offer WHERE task_id = $1 AND revision = $2");
 
 /// An offer whose deadline has passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Due {
     /// The task that waits on it.
     pub task: TaskId,

@@ -1,20 +1,35 @@
 //! After a commit whose fate is unknown: which commands were decided by it?
 
-use std::time::Instant;
+use std::{collections::HashSet, time::Instant};
 
 use super::{
     Error, Job, Shared,
+    batch::{Batch, Outcome},
     lane::{LONG_PAUSE, answer, begin, turn_away},
     reply::Reply,
 };
-use crate::store::{self, Product};
+use crate::store;
+
+/// Marks the jobs whose answers this transaction is to store; also those that repeat one of them.
+pub(super) fn mark_fresh(jobs: &mut [Job], batch: &Batch) {
+    let decided = |outcome: &Outcome| matches!(outcome, Outcome::Reply(reply) if !reply.replayed);
+    for (job, outcome) in jobs.iter_mut().zip(&batch.outcomes) {
+        job.fresh = decided(outcome);
+    }
+    let owned = |(principal, key): (&str, &str)| (principal.to_owned(), key.to_owned());
+    let stored: HashSet<_> =
+        jobs.iter().filter(|job| job.fresh).filter_map(Job::key).map(owned).collect();
+    for (job, outcome) in jobs.iter_mut().zip(&batch.outcomes) {
+        let repeats = matches!(outcome, Outcome::Reply(reply) if reply.replayed)
+            && job.key().is_some_and(|key| stored.contains(&owned(key)));
+        job.fresh |= repeats;
+    }
+}
 
 /// Asks on a new connection which jobs were decided by the transaction that failed, and answers those. The rest stays.
 ///
-/// Where the database itself has answered, or is in this process, what is not there will not come any more. But if the
-/// connection was `cut`, the commit may still be on its way.
-pub(super) async fn look_up(shared: &Shared, jobs: &mut Vec<Job>, cut: bool) {
-    let is_sure = !cut || shared.db.product() == Product::Sqlite;
+/// Where it `is_sure` that what is not there will not come any more, the rest is in doubt no longer.
+pub(super) async fn look_up(shared: &Shared, jobs: &mut Vec<Job>, is_sure: bool) {
     let since = Instant::now();
     while jobs.iter().any(|job| job.fresh) {
         match try_look_up(shared, jobs).await {

@@ -25,7 +25,7 @@ use tokio::sync::mpsc;
 use super::{
     Error, Job, Shared,
     batch::{self, Batch, Outcome},
-    doubt::look_up,
+    doubt::{look_up, mark_fresh},
     reply::Reply,
 };
 use crate::{
@@ -125,7 +125,16 @@ async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
                     job.doubt |= job.fresh;
                 }
                 if remedy != Remedy::Stop {
-                    look_up(shared, &mut jobs, remedy == Remedy::LookUp).await;
+                    let sqlite = shared.db.product() == Product::Sqlite;
+                    let is_sure = match (&failure, remedy) {
+                        // SQLite may have written all of it and failed at what comes after: found by nobody now, it
+                        // would count after a crash.
+                        (Failure::Commit(store::Error::Full(_)), _) => !sqlite,
+                        // If the connection was cut, the commit may still be on its way.
+                        (_, Remedy::LookUp) => sqlite,
+                        _ => true,
+                    };
+                    look_up(shared, &mut jobs, is_sure).await;
                 }
             }
             let patient = since.elapsed() <= shared.settings.patience;
@@ -148,12 +157,15 @@ async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
                     shared.pulse.stop();
                     turn_away(jobs.drain(..), &Error::Unavailable { unknown: false });
                 }
-                (Remedy::LookUp, Failure::Begin(_) | Failure::Before(_)) => {
-                    shared.pulse.unready();
-                    tokio::time::sleep(LONG_PAUSE.min(shared.settings.patience)).await;
-                    give_up_on_old(shared, &mut jobs);
+                (Remedy::LookUp, failure) => {
+                    let lost = matches!(failure, Failure::Commit(_) | Failure::Panic);
+                    // Once may be chance; a commit that is cut again and again is not tried for ever.
+                    if !lost || tries > 1 {
+                        shared.pulse.unready();
+                        tokio::time::sleep(LONG_PAUSE.min(shared.settings.patience)).await;
+                        give_up_on_old(shared, &mut jobs);
+                    }
                 }
-                (Remedy::LookUp, Failure::Commit(_) | Failure::Panic) => {}
             }
         }
     }
@@ -189,9 +201,7 @@ async fn transaction(shared: &Shared, jobs: &mut Vec<Job>) -> Result<Batch, Fail
         return Ok(batch);
     }
     before_commit().map_err(Failure::Before)?;
-    for (job, outcome) in jobs.iter_mut().zip(&batch.outcomes) {
-        job.fresh = matches!(outcome, Outcome::Reply(reply) if !reply.replayed);
-    }
+    mark_fresh(jobs, &batch);
     if planted(Fault::AnswerBeforeCommit) {
         let early = std::mem::take(jobs);
         deliver(shared, early, batch, &mut Vec::new());

@@ -11,12 +11,13 @@ use super::{
 };
 use crate::{
     domain::{
-        command::{Act, Actor, Command, Reason, What},
+        command::{Act, Actor, Command, Reason, Role, What},
         decide::Denial,
         id::RiderId,
         refusal::Lang,
         task::{StateName, Task},
     },
+    engine::health::Health,
     store::{self, Remedy, RiderChange, Tx},
 };
 
@@ -26,7 +27,7 @@ impl Executor {
     /// Returns how many offers were withdrawn.
     ///
     /// # Errors
-    /// [`Error::Denied`] if there is no such rider, [`Error::Busy`] if the rider's tasks are held elsewhere,
+    /// [`Error::Denied`] if there is no such rider in the actor's regions, [`Error::Busy`] if the rider's tasks are held elsewhere,
     /// [`Error::Unavailable`] if nothing can be stored.
     pub async fn change_rider(
         &self,
@@ -35,17 +36,14 @@ impl Executor {
         change: &RiderChange,
     ) -> Result<usize, Error> {
         let since = Instant::now();
-        match exists(&self.shared, rider).await {
-            Ok(true) => {}
-            Ok(false) => return Err(Error::Denied(Denial::NotFound)),
-            Err(error) => {
-                tracing::error!(%rider, %error, "a rider can not be read");
+        let pulse = &self.shared.pulse;
+        loop {
+            if pulse.health() == Health::Stopped {
                 return Err(Error::Unavailable { unknown: false });
             }
-        }
-        loop {
             match try_change(&self.shared, actor, rider, change).await {
-                Ok(Some((withdrawn, head))) => {
+                Ok(Tried::Denied(denial)) => return Err(Error::Denied(denial)),
+                Ok(Tried::Done { withdrawn, head }) => {
                     self.shared.head.send_if_modified(|known| {
                         let newer = head > *known;
                         *known = head.max(*known);
@@ -53,10 +51,15 @@ impl Executor {
                     });
                     return Ok(withdrawn);
                 }
-                Ok(None) => {}
+                Ok(Tried::Later) => {}
                 Err(error) if error.remedy() == Remedy::Again => {}
                 Err(error) => {
                     tracing::error!(%rider, %error, "a rider can not be changed");
+                    match error.remedy() {
+                        Remedy::Stop => pulse.stop(),
+                        Remedy::GiveUp | Remedy::LookUp => pulse.unready(),
+                        Remedy::Again | Remedy::Bisect => {}
+                    }
                     return Err(Error::Unavailable { unknown: true });
                 }
             }
@@ -68,11 +71,42 @@ impl Executor {
     }
 }
 
-async fn exists(shared: &Shared, rider: RiderId) -> store::Result<bool> {
-    let mut tx = shared.db.read().await?;
-    let found = tx.rider(rider).await?.is_some();
-    tx.rollback().await?;
-    Ok(found)
+/// What became of one try.
+enum Tried {
+    Done {
+        withdrawn: usize,
+        head: i64,
+    },
+    Denied(Denial),
+    /// One of the rider's tasks is being changed at this moment.
+    Later,
+}
+
+/// Whether `actor` may make this change: the rider's own desk may, and riders may go on and off duty.
+async fn right(
+    tx: &mut Tx,
+    actor: &Actor,
+    rider: RiderId,
+    change: &RiderChange,
+) -> store::Result<Result<(), Denial>> {
+    let staff = match actor {
+        Actor::Staff(staff) => tx.lock_staff(&[*staff]).await?.pop(),
+        Actor::System | Actor::Intake(_) | Actor::Customer(_) | Actor::Rider(_) => None,
+    };
+    let Some(found) = tx.rider(rider).await? else { return Ok(Err(Denial::NotFound)) };
+    let only_duty = RiderChange { duty: change.duty, ..RiderChange::default() } == *change;
+    Ok(match actor {
+        Actor::System => Ok(()),
+        Actor::Rider(me) if *me == rider && found.disabled => Err(Denial::NotSignedIn),
+        Actor::Rider(me) if *me == rider && only_duty => Ok(()),
+        Actor::Staff(_) => match staff.filter(|staff| !staff.disabled) {
+            None => Err(Denial::NotSignedIn),
+            Some(staff) if !staff.regions.contains(&found.region) => Err(Denial::NotFound),
+            Some(staff) if staff.role == Role::Auditor => Err(Denial::Forbidden),
+            Some(_) => Ok(()),
+        },
+        Actor::Rider(_) | Actor::Intake(_) | Actor::Customer(_) => Err(Denial::Forbidden),
+    })
 }
 
 /// The tasks that wait for this rider's answer.
@@ -82,14 +116,18 @@ async fn waiting(tx: &mut Tx, rider: RiderId) -> store::Result<Vec<Task>> {
     Ok(tasks)
 }
 
-/// One try; `None` if one of the rider's tasks is being changed at this moment.
+/// One try, in one transaction.
 async fn try_change(
     shared: &Shared,
     actor: &Actor,
     rider: RiderId,
     change: &RiderChange,
-) -> store::Result<Option<(usize, i64)>> {
+) -> store::Result<Tried> {
     let mut tx = shared.db.begin().await?;
+    if let Err(denial) = right(&mut tx, actor, rider, change).await? {
+        tx.rollback().await?;
+        return Ok(Tried::Denied(denial));
+    }
     let waiting = if change.ends_offers() { waiting(&mut tx, rider).await? } else { Vec::new() };
     let reason = if change.region.is_some() { "rider_moved" } else { "rider_disabled" };
     let withdraw = |task: &Task| {
@@ -104,7 +142,7 @@ async fn try_change(
     // The batch has locked the rider, so no more offers can come. One may have come before that.
     if held || (change.ends_offers() && !self::waiting(&mut tx, rider).await?.is_empty()) {
         tx.rollback().await?;
-        return Ok(None);
+        return Ok(Tried::Later);
     }
     tx.commit().await?;
     // One that had lapsed is expired instead, and its withdrawal refused.
@@ -112,5 +150,5 @@ async fn try_change(
         .outcomes
         .iter()
         .filter(|outcome| matches!(outcome, Outcome::Reply(reply) if reply.status == 200));
-    Ok(Some((withdrawn.count(), batch.head.unwrap_or_default())))
+    Ok(Tried::Done { withdrawn: withdrawn.count(), head: batch.head.unwrap_or_default() })
 }

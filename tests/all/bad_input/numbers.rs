@@ -1,7 +1,7 @@
 //! Numbers: exact over the whole range, and none beyond it.
 
 use dispatch_desk::domain::{
-    command::{Act, Command, NewTask, What},
+    command::{Act, Command, DetailChanges, NewTask, What},
     id::{Revision, TaskId, Timestamp},
 };
 
@@ -85,12 +85,12 @@ impl Desk {
 
 for_each_database!(figures_at_the_ends_of_their_range_are_kept, |desk| async move {
     let raw = Raw::of(&desk).await;
-    // Answers show the release: as text, it ends with the year 9999.
-    let ends = [(i64::MIN, -62_135_596_800_000), (EXACT + 1, 0), (i64::MAX, 253_402_300_799_999)];
-    for (figure, release) in ends {
-        let at = Some(Timestamp(figure));
+    // Times go from 1970 to the end of 9999, which is what their written form can hold.
+    let ends = [(i64::MIN, 0), (EXACT + 1, 1), (i64::MAX, 253_402_300_799_999)];
+    for (figure, time) in ends {
+        let at = Some(Timestamp(time));
         let new = NewTask {
-            release_at: Some(Timestamp(release)),
+            release_at: at,
             ready_at: at,
             due_at: at,
             priority: figure,
@@ -99,10 +99,44 @@ for_each_database!(figures_at_the_ends_of_their_range_are_kept, |desk| async mov
         };
         let id = desk.create_with(new).await;
         let task = desk.task(id).await;
-        assert_eq!((task.release_at, task.priority), (Timestamp(release), figure));
-        for column in ["ready_at", "due_at", "fee"] {
+        assert_eq!((task.release_at, task.priority), (Timestamp(time), figure));
+        for (column, kept) in [("ready_at", time), ("due_at", time), ("fee", figure)] {
             let sql = format!("SELECT {column} FROM task_detail WHERE task_id = {}", id.0);
-            assert_eq!(raw.number(&sql).await, figure, "{column}");
+            assert_eq!(raw.number(&sql).await, kept, "{column}");
+        }
+    }
+    desk.check().await;
+});
+
+for_each_database!(a_time_that_can_not_be_written_is_turned_away, |desk| async move {
+    let task = desk.create().await;
+    for time in [i64::MIN, -1, 253_402_300_800_000, i64::MAX] {
+        let at = Some(Timestamp(time));
+        for new in [
+            NewTask { release_at: at, ..order() },
+            NewTask { ready_at: at, ..order() },
+            NewTask { due_at: at, ..order() },
+        ] {
+            let sent = desk.send(desk.command(shop(), What::Create(Box::new(new)))).await;
+            assert_eq!(sent.came.code(), "TIME_OUT_OF_RANGE", "{time}");
+        }
+        let changes = Box::new(DetailChanges { release_at: at, ..DetailChanges::default() });
+        let what = What::Edit { task, detail_revision: Revision(1), changes };
+        let sent = desk.send(desk.command(D1, what)).await;
+        assert_eq!(sent.came.code(), "TIME_OUT_OF_RANGE", "{time}");
+    }
+    desk.check().await;
+});
+
+for_each_database!(a_place_that_is_not_on_earth_is_turned_away, |desk| async move {
+    let nowhere = [(f64::NAN, 121.0), (91.0, 121.0), (31.0, 180.5), (31.0, f64::INFINITY)];
+    for (lat, lng) in nowhere {
+        let (mut from, mut to) = (order(), order());
+        (from.pickup.lat, from.pickup.lng) = (lat, lng);
+        (to.dropoff.lat, to.dropoff.lng) = (lat, lng);
+        for new in [from, to] {
+            let sent = desk.send(desk.command(shop(), What::Create(Box::new(new)))).await;
+            assert_eq!(sent.came.code(), "NOT_ON_EARTH", "{lat} {lng}");
         }
     }
     desk.check().await;

@@ -2,9 +2,9 @@
 
 use dispatch_desk::{
     domain::{
-        command::{Act, NewTask, Verb},
+        command::{Act, Actor, NewTask, Verb},
         facts::Duty,
-        id::{Revision, RiderId},
+        id::{Revision, RiderId, StaffId},
         refusal::{Code, Ineligible},
         task::{StateName, Vehicle},
     },
@@ -159,5 +159,30 @@ for_each_database!(a_change_of_a_rider_is_logged_with_its_author, |desk| async m
     assert_eq!(shown(&again), (StateName::Assigned, Revision(3)));
     assert_eq!((again.is_success(), again.event), (true, None));
     assert_eq!(again.legal, [Verb::HandBack, Verb::PickUp]);
+    desk.check().await;
+});
+
+for_each_database!(a_rider_is_changed_by_the_own_desk_alone, |desk| async move {
+    let one = RiderId(1);
+    let pause = RiderChange { duty: Some(Duty::Paused), ..SAME };
+    let bag = RiderChange { capacity: Some(5), ..SAME };
+    let change = async |actor: &Actor, rider: RiderId, change: &RiderChange| {
+        let changed = desk.executor.change_rider(actor, rider, change).await;
+        changed.map_err(|error| error.to_string())
+    };
+    let no = |code: &str| Err(code.to_owned());
+    assert_eq!(change(&FOREIGN_DISPATCHER, one, &bag).await, no("NOT_FOUND"));
+    assert_eq!(change(&ADMIN, RiderId(999_999), &bag).await, no("NOT_FOUND"));
+    assert_eq!(change(&AUDITOR, one, &bag).await, no("FORBIDDEN"));
+    assert_eq!(change(&shop(), one, &bag).await, no("FORBIDDEN"));
+    assert_eq!(change(&rider(2), one, &pause).await, no("FORBIDDEN"), "somebody else's duty");
+    assert_eq!(change(&rider(1), one, &bag).await, no("FORBIDDEN"), "a bag of one's own making");
+    assert_eq!(change(&rider(1), one, &pause).await, Ok(0), "one's own duty");
+    let mut tx = desk.db.begin().await.unwrap();
+    tx.disable_staff(StaffId(5), true).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(change(&ADMIN, one, &bag).await, no("NOT_SIGNED_IN"));
+    let rider = desk.read().await.rider(one).await.unwrap().unwrap();
+    assert_eq!((rider.capacity, rider.duty), (CAPACITY, Duty::Paused));
     desk.check().await;
 });
