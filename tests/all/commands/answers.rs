@@ -161,8 +161,8 @@ for_each_database!(a_pickup_outside_of_the_region_is_refused, |desk| async move 
         let pickup = Stop { lat, lng, ..order().pickup };
         desk.command(shop(), What::Create(Box::new(NewTask { pickup, ..order() })))
     };
-    // 50 km around People's Square: Suzhou is not in it, nor is a place that is on no map.
-    for (lat, lng) in [(31.2989, 120.5853), (91.0, 121.4737), (31.2304, -181.0)] {
+    // 50 km around People's Square: Suzhou is not in it, nor is the other side of the earth.
+    for (lat, lng) in [(31.2989, 120.5853), (-31.2304, -58.5263), (90.0, 180.0)] {
         let refused = desk.send(at(lat, lng)).await;
         let back = node::back(&refused.came);
         assert_eq!((back.status, back.location.as_deref()), (409, None));
