@@ -29,7 +29,21 @@ async fn main() -> ExitCode {
     })
 }
 
+/// A mistyped file name must not become a new, empty database in which all fits together.
+fn must_exist(database: &Database) -> anyhow::Result<()> {
+    let Some(rest) = database.url.strip_prefix("sqlite:") else { return Ok(()) };
+    let file = rest.trim_start_matches("//").split('?').next().unwrap_or_default();
+    let file = if rest.starts_with("///") {
+        format!("/{}", file.trim_start_matches('/'))
+    } else {
+        file.to_owned()
+    };
+    anyhow::ensure!(std::path::Path::new(&file).exists(), "there is no database {file}");
+    Ok(())
+}
+
 async fn run_reconcile(database: &Database) -> anyhow::Result<ExitCode> {
+    must_exist(database)?;
     let db = Db::open(&database.url, Time::System).await?;
     let report = reconcile(&db, |tasks| eprint!("\r{tasks} tasks compared")).await?;
     eprintln!();
