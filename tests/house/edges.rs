@@ -8,14 +8,36 @@ use crate::source::{self, Source};
 /// name nobody, and whoever builds a new one says here what it may know.
 const EDGES: &[(&str, &[&str])] = &[
     // The shim knows whom it starts.
-    ("main", &["acceptance", "config", "demo", "engine", "store", "web"]),
+    (
+        "main",
+        &["acceptance", "admin", "config", "demo", "engine", "import", "replay", "store", "web"],
+    ),
     // The architecture page only lists the rooms.
     ("lib", &[]),
-    ("web", &["clock", "config", "domain", "engine", "locate", "store"]),
+    ("web", &["clock", "config", "domain", "engine", "import", "intake", "locate", "store"]),
     ("engine", &["clock", "domain", "fault", "locate", "store"]),
     // It talks to the product over HTTP and shares the table and the judge, and no more.
     ("acceptance", &["clock", "config", "domain", "web"]),
-    ("demo", &["clock", "config", "domain", "engine", "store", "web"]),
+    // The desk's own accounts and tokens, from the command line.
+    ("admin", &["clock", "domain", "store"]),
+    // It speaks HTTP to the product like any stranger.
+    ("client", &["domain"]),
+    // People who act by themselves, through the client: the demo's and the replay's.
+    ("simulate", &["client", "clock", "domain"]),
+    (
+        "demo",
+        &["admin", "client", "clock", "config", "domain", "engine", "simulate", "store", "web"],
+    ),
+    (
+        "replay",
+        &[
+            "admin", "client", "clock", "config", "domain", "engine", "intake", "simulate",
+            "store", "web",
+        ],
+    ),
+    // Files of other systems, row by row: pure, but for reading.
+    ("intake", &["domain"]),
+    ("import", &["domain", "engine", "intake", "store"]),
     ("locate", &["clock", "domain"]),
     ("store", &["clock", "domain", "fault"]),
     // Pure. The switches of planted faults are constants outside of the fault tests.
@@ -34,7 +56,26 @@ const CRATES: &[(&str, &[&str])] = &[
     ("redis", &["locate"]),
     ("clap", &["main", "config"]),
     ("anyhow", &["main"]),
-    ("tokio", &["main", "clock", "engine", "locate", "web", "acceptance", "demo"]),
+    ("reqwest", &["client"]),
+    ("csv", &["intake", "import"]),
+    ("indicatif", &["import", "replay", "demo"]),
+    ("argon2", &["web", "admin"]),
+    (
+        "tokio",
+        &[
+            "main",
+            "clock",
+            "engine",
+            "import",
+            "locate",
+            "web",
+            "acceptance",
+            "client",
+            "simulate",
+            "demo",
+            "replay",
+        ],
+    ),
 ];
 
 /// The rooms that a file names, by `crate::…` or, from the program itself, by `dispatch_desk::…`.
