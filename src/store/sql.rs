@@ -54,6 +54,21 @@ macro_rules! setwise {
             ),
         }
     };
+    // The same where the ends are put together from literals by macros.
+    (@text $head:expr, rows($($column:ident $kind:ident),+), $tail:expr) => {
+        $crate::store::sql::Sql {
+            sqlite: concat!(
+                $head, "(SELECT 1 AS row_",
+                $(", value ->> '", stringify!($column), "' AS ", stringify!($column),)+
+                " FROM jsonb_each($1)) AS r", $tail
+            ),
+            postgres: concat!(
+                $head, "json_to_recordset(CAST($1 AS json)) AS r(row_ bigint",
+                $(", ", stringify!($column), " ", $crate::store::sql::setwise!(@type $kind),)+
+                ")", $tail
+            ),
+        }
+    };
     (@type int) => { "bigint" };
     (@type text) => { "text" };
     (@type real) => { "double precision" };
