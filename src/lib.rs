@@ -64,9 +64,11 @@
 //! | [`config`] | flags and their environment twins |
 //! | [`fault`] | faults that tests plant; nothing of it is left in a product |
 
+pub mod admin;
 pub mod clock;
 pub mod config;
 pub mod domain;
 pub mod engine;
 pub mod fault;
 pub mod store;
+pub mod web;

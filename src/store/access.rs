@@ -1,5 +1,7 @@
 //! Who comes in: tokens of scripts, passwords and links of people, sessions of browsers.
 
+use sha2::{Digest, Sha256};
+
 use super::{
     error::Result,
     sql::Sql,
@@ -7,6 +9,7 @@ use super::{
 };
 use crate::domain::{
     command::Actor,
+    fingerprint::hex,
     id::{StaffId, Timestamp},
 };
 
@@ -53,6 +56,11 @@ const PRUNE_SESSIONS: Sql = Sql::same(
 const PRUNE_LINKS: Sql = Sql::same(
     "DELETE FROM sign_in_link WHERE hash IN (SELECT hash FROM sign_in_link WHERE expires_at < $1 LIMIT $2)",
 );
+
+/// What is kept of a token's secret, or of a link's: who reads the table can not come in with it.
+pub fn token_hash(secret: &str) -> String {
+    hex(&Sha256::digest(secret.as_bytes()))
+}
 
 /// A script's token as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

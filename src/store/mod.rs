@@ -43,7 +43,7 @@ mod sql;
 mod tx;
 mod write;
 
-pub use access::{ApiToken, WebSession};
+pub use access::{ApiToken, WebSession, token_hash};
 pub use accounts::{NamedRegion, Names, RiderAccount, StaffAccount};
 pub use counts::{Counts, Span};
 pub use creations::Created;
