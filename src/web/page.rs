@@ -40,6 +40,7 @@ pub(super) fn has_words(lang: Lang, key: &str) -> bool {
 }
 
 /// What templates can do with a text.
+#[expect(clippy::inline_always, clippy::unused_self, reason = "askama makes the filters so")]
 pub(in crate::web) mod filters {
     use super::{Lang, words};
 

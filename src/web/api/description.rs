@@ -1,4 +1,4 @@
-//! The OpenAPI document: made from the routes themselves, so that it can not name others.
+//! The `OpenAPI` document: made from the routes themselves, so that it can not name others.
 
 use axum::{Json, Router, routing::get};
 use utoipa::openapi::{
@@ -109,7 +109,8 @@ fn with_problems(mut api: OpenApi) -> OpenApi {
     for (path, item) in &mut api.paths.paths {
         let PathItem { get, post, patch, .. } = item;
         for operation in [get, post, patch].into_iter().flatten() {
-            let mut by_status: std::collections::BTreeMap<u16, Vec<&str>> = Default::default();
+            let mut by_status: std::collections::BTreeMap<u16, Vec<&str>> =
+                std::collections::BTreeMap::new();
             for code in problems(path, operation) {
                 by_status.entry(code.status()).or_default().push(code.as_str());
             }

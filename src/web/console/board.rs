@@ -93,7 +93,7 @@ struct Page {
     shell: Shell,
     tabs: Vec<Tab>,
     counts: Counts,
-    refused_is_more: bool,
+    refused: String,
     show: &'static str,
     rows: Vec<Row>,
     next: Option<TaskId>,
@@ -140,7 +140,11 @@ pub(super) async fn page(
         shell: seat.shell(&desk, &regions, zone),
         tabs: tabs(&counts, show),
         counts,
-        refused_is_more: counts.refused >= Counts::MOST_REFUSED,
+        refused: if counts.refused >= Counts::MOST_REFUSED {
+            format!("{}+", counts.refused)
+        } else {
+            counts.refused.to_string()
+        },
         show: show.name,
         rows,
         next,

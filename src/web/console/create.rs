@@ -116,17 +116,12 @@ pub(super) async fn create(
     };
     let answer: Option<Answer> = reply.answer().ok();
     let code = answer.as_ref().and_then(|answer| Code::parse(answer.code.as_deref()?));
-    match answer.and_then(|answer| answer.task) {
-        Some(task) => {
-            let to = format!("/tasks/{}?answer={}&verb=create#answer", task.id, key.as_str());
-            Ok(Redirect::to(&to).into_response())
-        }
-        None => {
-            let words = code.map(|code| code.sentence(lang).to_owned()).unwrap_or_default();
-            let status = StatusCode::CONFLICT;
-            show(&desk, &seat, typed, None, Some(words), status).await
-        }
+    if let Some(task) = answer.and_then(|answer| answer.task) {
+        let to = format!("/tasks/{}?answer={}&verb=create#answer", task.id, key.as_str());
+        return Ok(Redirect::to(&to).into_response());
     }
+    let words = code.map(|code| code.sentence(lang).to_owned()).unwrap_or_default();
+    show(&desk, &seat, typed, None, Some(words), StatusCode::CONFLICT).await
 }
 
 /// What was typed as a new task.

@@ -90,17 +90,12 @@ pub(super) async fn sign_in(
     drop(tx);
     let (staff, phc) = found.unzip();
     let right = password::verify(&desk, typed.password, phc).await;
-    match staff.filter(|_| right && open) {
-        Some(staff) => {
-            enter_as(&desk, &session, &Actor::Staff(staff), &taste).await?;
-            Ok(Redirect::to(safe(&typed.next)).into_response())
-        }
-        None => {
-            let shell = Shell::bare(&desk, &taste);
-            let page = Page { shell, next: typed.next, login, failed: true };
-            Ok(render(&page, taste.lang, StatusCode::UNAUTHORIZED))
-        }
+    if let Some(staff) = staff.filter(|_| right && open) {
+        enter_as(&desk, &session, &Actor::Staff(staff), &taste).await?;
+        return Ok(Redirect::to(safe(&typed.next)).into_response());
     }
+    let page = Page { shell: Shell::bare(&desk, &taste), next: typed.next, login, failed: true };
+    Ok(render(&page, taste.lang, StatusCode::UNAUTHORIZED))
 }
 
 async fn enter_as(
