@@ -173,25 +173,28 @@ impl Template {
         })
     }
 
-    /// The text for a row. What is empty takes the words before it with it; none if all is empty.
+    /// The text for a row; none if all of it is empty. Where something is empty, of the words around it the longest
+    /// stay: `{street} {number}, {city}` without a number is `street, city`.
     pub(super) fn fill(&self, row: Row<'_>) -> Option<String> {
         let (mut out, mut pending, mut filled) = (String::new(), "", false);
         for (at, part) in self.parts.iter().enumerate() {
             match part {
-                Part::Literal(words) => pending = words,
+                Part::Literal(words) => {
+                    pending = if words.len() > pending.len() { words } else { pending };
+                }
                 Part::Source(source) => {
-                    if let Some(text) = row.text(source) {
-                        if filled || at == 1 {
-                            out.push_str(pending);
-                        }
-                        out.push_str(&text);
-                        filled = true;
+                    let Some(text) = row.text(source) else { continue };
+                    if filled || at == 1 {
+                        out.push_str(pending);
                     }
-                    pending = "";
+                    out.push_str(&text);
+                    (pending, filled) = ("", true);
                 }
             }
         }
-        out.push_str(pending);
+        if let Some(Part::Literal(words)) = self.parts.last() {
+            out.push_str(words);
+        }
         filled.then_some(out)
     }
 }

@@ -142,7 +142,8 @@ async fn orders_belong_to_their_source_and_keep_what_they_said() {
             act: crate::harness::CANCEL,
         },
     );
-    assert!(desk.send(cancel).await.came.answer().is_success());
+    let answer = desk.executor.execute(cancel).await.unwrap().answer().unwrap();
+    assert!(answer.is_success());
     desk.check().await;
 }
 
