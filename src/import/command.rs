@@ -8,11 +8,13 @@ use std::{
 
 use indicatif::ProgressBar;
 
-use super::{Errors, Import, Line, Riders, SourceName, Summary, preview, riders::BadRiders, run};
+use super::{
+    Errors, Import, Line, Riders, SourceName, Summary, preview_each, riders::BadRiders, run,
+};
 use crate::{
     domain::{geo::Place, id::RegionId, order::Stop, policy::Region, refusal::Lang},
     engine::executor::{Executor, Settings},
-    intake::{FileError, Given, Mapping, MappingError, RowKind, rows},
+    intake::{FileError, Given, Mapping, MappingError, Row, RowKind, rows},
     store::{self, Db},
 };
 
@@ -117,38 +119,54 @@ pub async fn command(
     let bar = ProgressBar::new(file.metadata()?.len());
     let input = BufReader::new(bar.wrap_read(file));
     let told = |error| CommandError::File(error, lang);
+    let mut refused = Refused { errors: None, failed: None };
+    let list =
+        |file: &PathBuf| -> Result<_, CommandError> { Ok(Errors::new(File::create(file)?, lang)?) };
     if request.dry_run {
-        let preview = preview(input, &mapping, &given, SHOWN).map_err(told)?;
+        refused.errors = request.errors.as_ref().map(list).transpose()?;
+        let each = |row: &Row| refused.note(|errors| errors.note_row(row));
+        let preview = preview_each(input, &mapping, &given, SHOWN, each).map_err(told)?;
         bar.finish_and_clear();
         for row in &preview.rows {
             writeln!(out, "{}: {}", row.spot, shown(&row.what, lang))?;
         }
+        refused.finish()?;
         return told_summary(&preview.summary, preview.broken, lang, out);
     }
     let rows = rows(input, &mapping, &given).map_err(told)?;
-    let mut errors = match &request.errors {
-        None => None,
-        Some(file) => Some(Errors::new(File::create(file)?, lang)?),
-    };
+    refused.errors = request.errors.as_ref().map(list).transpose()?;
     let executor = Executor::start(db.clone(), Settings::default());
     let import = Import { executor: &executor, source, region: region.id, riders, lang };
-    let mut unwritten = None;
-    let report = run(rows, &import, |line: &Line, _: &Summary| {
-        if let Some(errors) = &mut errors
-            && let Err(error) = errors.note(line)
-        {
-            unwritten.get_or_insert(error);
-        }
-    })
-    .await;
+    let each = |line: &Line, _: &Summary| refused.note(|errors| errors.note(line));
+    let report = run(rows, &import, each).await;
     executor.stop().await;
     bar.finish_and_clear();
     let report = report?;
+    // The summary first: what was created stays created, whatever became of the list.
     let finished = told_summary(&report.summary, report.broken, lang, out);
-    match (unwritten, errors) {
-        (Some(error), _) => Err(error.into()),
-        (None, Some(errors)) => errors.finish().map_err(Into::into).and(finished),
-        (None, None) => finished,
+    refused.finish()?;
+    finished
+}
+
+/// The list of refused rows, if one is wanted, and what first kept it from being written.
+struct Refused {
+    errors: Option<Errors<File>>,
+    failed: Option<csv::Error>,
+}
+
+impl Refused {
+    fn note(&mut self, note: impl FnOnce(&mut Errors<File>) -> csv::Result<()>) {
+        if let Some(Err(error)) = self.errors.as_mut().map(note) {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    fn finish(self) -> Result<(), CommandError> {
+        match (self.failed, self.errors) {
+            (Some(error), _) => Err(error.into()),
+            (None, Some(errors)) => Ok(errors.finish()?),
+            (None, None) => Ok(()),
+        }
     }
 }
 

@@ -2,8 +2,11 @@
 
 use std::io::Write;
 
-use super::outcome::Line;
-use crate::domain::refusal::Lang;
+use super::outcome::{Line, Outcome};
+use crate::{
+    domain::refusal::Lang,
+    intake::{Row, RowKind},
+};
 
 /// Writes refused rows: line, field, code, reason.
 #[derive(Debug)]
@@ -34,6 +37,16 @@ impl<W: Write> Errors<W> {
         self.out.write_record([&line.spot.to_string(), field, &code, &reason].map(safe))
     }
 
+    /// The same for a row that no desk was asked about.
+    ///
+    /// # Errors
+    /// If it can not be written.
+    pub fn note_row(&mut self, row: &Row) -> csv::Result<()> {
+        let RowKind::Refused { field, problem } = &row.what else { return Ok(()) };
+        let outcome = Outcome::Unread { field: field.clone(), problem: problem.clone() };
+        self.note(&Line { spot: row.spot.clone(), outcome, flags: Vec::new() })
+    }
+
     /// Makes sure that all is written.
     ///
     /// # Errors
@@ -52,10 +65,7 @@ fn safe(cell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        import::Outcome,
-        intake::{Problem, Spot},
-    };
+    use crate::intake::{Problem, Spot};
 
     #[test]
     fn no_cell_is_a_formula() {

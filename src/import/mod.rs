@@ -178,13 +178,13 @@ struct Fixes<'a> {
 
 impl Fixes<'_> {
     async fn take(&mut self, spot: Spot, position: PositionRow) -> store::Result<Line> {
-        let rider = match self.known.get(&position.rider) {
-            Some(rider) => *rider,
-            None => {
-                let found = self.find(&position.rider).await?;
-                self.known.insert(position.rider.clone(), found);
-                found
-            }
+        let known = self.known.get(&position.rider).copied();
+        let rider = if let Some(rider) = known {
+            rider
+        } else {
+            let found = self.find(&position.rider).await?;
+            self.known.insert(position.rider.clone(), found);
+            found
         };
         let outcome = match rider {
             None => Outcome::RiderUnknown(position.rider),
@@ -243,11 +243,26 @@ pub fn preview(
     given: &Given,
     first: usize,
 ) -> Result<Preview, FileError> {
+    preview_each(input, mapping, given, first, |_| {})
+}
+
+/// The same, and `on_row` hears of every row.
+///
+/// # Errors
+/// [`FileError`], if nothing of it can be read.
+pub fn preview_each(
+    input: impl BufRead,
+    mapping: &Mapping,
+    given: &Given,
+    first: usize,
+    mut on_row: impl FnMut(&Row),
+) -> Result<Preview, FileError> {
     let mut preview = Preview { rows: Vec::new(), summary: Summary::default(), broken: None };
     for row in rows(input, mapping, given)? {
         match row {
             Ok(row) => {
                 preview.summary.count_row(&row);
+                on_row(&row);
                 if preview.rows.len() < first {
                     preview.rows.push(row);
                 }

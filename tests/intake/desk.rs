@@ -45,15 +45,12 @@ async fn tasks(desk: &Desk) -> usize {
 
 /// Orders of which the 7th is broken and the 9th is blank.
 fn orders(count: usize) -> String {
-    let mut file = "id,lat,lng,to\n".to_owned();
-    for row in 1..=count {
-        file.push_str(&match row {
-            7 => "7,,121.5,there\n".to_owned(),
-            9 => ",,,\n".to_owned(),
-            row => format!("{row},31.2{row:03},121.5,there {row}\n"),
-        });
-    }
-    file
+    let row = |row| match row {
+        7 => "7,,121.5,there\n".to_owned(),
+        9 => ",,,\n".to_owned(),
+        row => format!("{row},31.2{row:03},121.5,there {row}\n"),
+    };
+    std::iter::once("id,lat,lng,to\n".to_owned()).chain((1..=count).map(row)).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -150,12 +147,9 @@ async fn orders_belong_to_their_source_and_keep_what_they_said() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_breaks_off_keeps_what_it_had_and_says_so() {
     let desk = Desk::open(Database::Sqlite).await;
-    let mut file = "[".to_owned();
-    for id in 1..=3 {
-        file.push_str(&format!("{{\"id\":{id},\"lat\":31.2,\"lng\":121.5,\"to\":\"x\"}},"));
-    }
-    let (report, _) =
-        import(&desk, &crate::scene::plain_json(""), format!("{file}{{\"id\"").as_bytes()).await;
+    let order = |id| format!("{{\"id\":{id},\"lat\":31.2,\"lng\":121.5,\"to\":\"x\"}}");
+    let file = format!("[{}, {{\"id\"", [1, 2, 3].map(order).join(","));
+    let (report, _) = import(&desk, &crate::scene::plain_json(""), file.as_bytes()).await;
     assert_eq!(report.summary.created, 3);
     assert_eq!(report.broken.map(|error| error.code()), Some("FILE_NOT_JSON"));
 }
@@ -168,4 +162,20 @@ fn a_source_has_a_short_plain_name() {
     for bad in ["", "Shop", "2shop", "a:b", "店", "a b", "-a", &"a".repeat(41)] {
         assert!(SourceName::parse(bad).is_none(), "{bad}");
     }
+}
+
+/// The console imports in a task of its own, from bytes that came with a form.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_import_can_run_on_any_thread() {
+    let desk = Desk::open(Database::Sqlite).await;
+    let executor = desk.executor.clone();
+    let created = tokio::spawn(async move {
+        let source = SourceName::parse("upload").unwrap();
+        let riders = Riders::by_number();
+        let import = Import { executor: &executor, source, region: NORTH, riders, lang: Lang::Zh };
+        let (mapping, given, bytes) = (plain(""), given(), orders(20).into_bytes());
+        let rows = rows(&bytes[..], &mapping, &given).unwrap();
+        run(rows, &import, |_, _| {}).await.unwrap().summary.created
+    });
+    assert_eq!(created.await.unwrap(), 18);
 }

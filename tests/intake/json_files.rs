@@ -69,6 +69,12 @@ fn a_value_beyond_the_limit_is_told_and_not_swallowed() {
 }
 
 #[test]
+fn an_order_of_600_kilobytes_is_an_order() {
+    let file = ONE.replacen('{', &format!("{{\"dishes\":\"{}\",", "x".repeat(600 * 1024)), 1);
+    assert_eq!(shorts(&plain_json(""), &file), ["1: 1"]);
+}
+
+#[test]
 fn json_within_a_text_that_is_none_is_refused() {
     let mapping = plain_json("decode = ['/inner']");
     let file = r#"{"id":1,"lat":1,"lng":1,"to":"x","inner":"{oops"}"#;

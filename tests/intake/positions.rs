@@ -89,9 +89,9 @@ async fn the_last_position_of_each_rider_is_kept() {
     let riders = Riders::parse("label,rider\n4716,R5\n901,R901\n").unwrap();
     let (summary, outcomes) = import(&desk, &file, riders.clone()).await;
     let unknown = |label: &str| Outcome::RiderUnknown(label.to_owned());
-    let five = Outcome::Position(RiderId(5));
+    let taken = Outcome::Position(RiderId(5));
     // 1 is not listed, and 901 works in another region.
-    assert_eq!(outcomes, [five.clone(), five.clone(), five, unknown("1"), unknown("901")]);
+    assert_eq!(outcomes, [taken.clone(), taken.clone(), taken, unknown("1"), unknown("901")]);
     assert_eq!((summary.positions, summary.riders_unknown, summary.fixes), (5, 2, 1));
     assert_eq!(last_seen(&desk, 5).await, Some(at("2026-01-26T16:02:00Z")));
 

@@ -43,6 +43,9 @@ async fn a_file_is_tried_imported_and_imported_again() {
     let with = |more: &[&str]| run(&[&base[..], more].concat());
     let pickup = ["--pickup", "31.2304,121.4737,人民大道 100 号, 2 楼"];
 
+    let tried = with(&["--dry-run"]);
+    assert_eq!(tried.status.code(), Some(1), "{}", text(&tried.stderr));
+    assert!(std::fs::read_to_string(&errors).unwrap().contains("1,pickup,PICKUP_NOT_GIVEN,"));
     let none = with(&["--lang", "zh-CN"]);
     assert_eq!(none.status.code(), Some(1), "{}", text(&none.stderr));
     assert!(text(&none.stdout).contains("共 1 行：无法读取 1。"), "{}", text(&none.stdout));

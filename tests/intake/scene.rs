@@ -68,7 +68,7 @@ pub fn trouble(mapping: &Mapping, file: &[u8]) -> FileError {
     let given = given();
     match rows(file, mapping, &given) {
         Err(error) => error,
-        Ok(rows) => rows.filter_map(Result::err).next().expect("trouble"),
+        Ok(mut rows) => rows.find_map(Result::err).expect("trouble"),
     }
 }
 

@@ -180,7 +180,7 @@ fn coopcycle_tasks_with_coordinates_have_times_in_five_forms() {
     let mut lines = text.lines();
     let mut file = format!("{};address.latlng\n", lines.next().unwrap());
     for line in lines {
-        file.push_str(&format!("{line};\"48.85, 2.35\"\n").replacen("pickup;", "dropoff;", 1));
+        file += &format!("{line};\"48.85, 2.35\"\n").replacen("pickup;", "dropoff;", 1);
     }
     let mut given = given();
     given.zone = chrono_tz::Europe::Paris;
@@ -253,7 +253,8 @@ fn fhv_a_column_that_stands_twice_is_named_by_its_place() {
     let mut lines = text.lines();
     let mut with = format!("{},PU_LatLng,DO_LatLng\n", lines.next().unwrap());
     for line in lines {
-        with.push_str(&format!("{line},\"40.7, -73.9\",\"40.77, -73.87\"\n"));
+        with += line;
+        with += ",\"40.7, -73.9\",\"40.77, -73.87\"\n";
     }
     let rows = read(&named("fhv"), &given(), with.as_bytes());
     assert_eq!(short(&rows[2]), "4: PU_Address#1 FIELD_MISSING", "the address is empty");

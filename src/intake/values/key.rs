@@ -9,8 +9,9 @@ use super::Fault;
 use crate::{
     domain::{actor::RequestKey, fingerprint::hex},
     intake::{
+        json::Json,
         problem::Problem,
-        source::{Row, Template},
+        source::{Row, Source, Template},
     },
 };
 
@@ -22,21 +23,25 @@ pub(in crate::intake) fn of_template(
     for source in template.sources() {
         match row.text(source) {
             None => return Err(Fault::at(source.label(), Problem::Missing("key"))),
-            Some(text) if is_damaged(&text) => {
+            Some(text) if is_damaged(&text, matches!(row.node(source), Some(Json::Number(_)))) => {
                 return Err(Fault::at(source.label(), Problem::DamagedId(text.into_owned())));
             }
             Some(_) => {}
         }
     }
-    let label = template.sources().next().map(|source| source.label()).unwrap_or_default();
+    let label = template.sources().next().map(Source::label).unwrap_or_default();
     let text = template.fill(row).unwrap_or_default();
     encode(&text).ok_or_else(|| Fault::at(label, Problem::Missing("key")))
 }
 
-/// A number that went through a spreadsheet or a floating-point number: `4.60E+03`, `1001.0`.
-fn is_damaged(text: &str) -> bool {
+/// A number that went through a spreadsheet or a floating-point number: `4.60E+03`, `1001.0`. A short code such as
+/// `12e4` is an id; bare in JSON it is a number, and damaged.
+fn is_damaged(text: &str, bare: bool) -> bool {
     let number = text.parse::<f64>().is_ok() && text.starts_with(|c: char| c.is_ascii_digit());
-    number && text.contains(['e', 'E', '.'])
+    let exponent = text.contains(['e', 'E']) && (bare || text.contains(['+', '.']));
+    let fraction =
+        text.split_once('.').is_some_and(|(_, rest)| bare || rest.bytes().all(|byte| byte == b'0'));
+    number && (exponent || fraction)
 }
 
 /// Any text as a key. Visible ASCII stays as it is, but for `%`; all else is written as the `%XX` of its UTF-8, in
@@ -110,11 +115,14 @@ mod tests {
 
     #[test]
     fn a_rounded_number_is_no_id() {
-        for damaged in ["4.60E+03", "1e5", "1001.0", "8.2E17"] {
-            assert!(is_damaged(damaged), "{damaged}");
+        for damaged in ["4.60E+03", "1e+5", "1001.0", "8.2E17"] {
+            assert!(is_damaged(damaged, false), "{damaged}");
+        }
+        for bare in ["1e5", "1001.5"] {
+            assert!(is_damaged(bare, true) && !is_damaged(bare, false), "{bare}");
         }
         for fine in ["460", "0925", "E12", "1e", "v1.2", "INV-1527", "12.3.4"] {
-            assert!(!is_damaged(fine), "{fine}");
+            assert!(!is_damaged(fine, false), "{fine}");
         }
     }
 }

@@ -64,7 +64,7 @@ impl Place {
     pub(in crate::intake) fn needs<'a>(&'a self, needs: &mut Vec<Need<'a>>) {
         match &self.fields {
             Fields::Apart { lat, lng } => {
-                needs.extend([lat, lng].into_iter().filter_map(Text::need))
+                needs.extend([lat, lng].into_iter().filter_map(Text::need));
             }
             Fields::Point { point, .. } => needs.extend(point.need()),
         }

@@ -1,9 +1,13 @@
 //! Times in the forms that other systems write. What a text does not say is never guessed.
 
-use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, TimeZone, Utc};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime};
 use chrono_tz::Tz;
 
-use super::{Fault, text};
+use super::{
+    Fault,
+    form::{Form, Pattern, Read, Says, duration_ms, epoch, instant},
+    text,
+};
 use crate::{
     domain::id::Timestamp,
     intake::{
@@ -34,47 +38,6 @@ pub(in crate::intake) struct Time {
     part: Part,
     none: Vec<String>,
     asap: Vec<String>,
-}
-
-/// One way to write a time.
-#[derive(Debug)]
-enum Form {
-    Rfc3339,
-    /// Since 1970: the unit is told by the number of digits, or named.
-    Epoch(Option<i64>),
-    /// `PT15M` after the order was placed.
-    Duration,
-    /// Local time, in the words of chrono.
-    Local(Pattern),
-}
-
-#[derive(Debug)]
-struct Pattern {
-    text: String,
-    year: bool,
-    date: bool,
-    minutes: bool,
-    offset: bool,
-}
-
-impl Pattern {
-    fn new(text: &str) -> Self {
-        let any = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
-        Self {
-            text: text.to_owned(),
-            year: any(&["%Y", "%y", "%F"]),
-            date: any(&["%d", "%e", "%F", "%j"]),
-            minutes: any(&["%M", "%T", "%R"]),
-            offset: any(&["%z", "%:z", "%#z"]),
-        }
-    }
-}
-
-/// What one form makes of a text.
-enum Read {
-    At(Timestamp),
-    Other,
-    Refused(Problem),
 }
 
 impl Time {
@@ -209,10 +172,6 @@ impl Time {
         given: &Given,
         offset: Option<FixedOffset>,
     ) -> Read {
-        if pattern.offset {
-            let at = DateTime::parse_from_str(text, &pattern.text);
-            return at.map_or(Read::Other, |at| Read::At(Timestamp(at.timestamp_millis())));
-        }
         let (mut words, mut format) = (text.to_owned(), pattern.text.clone());
         if !pattern.minutes {
             words.push_str(" 00");
@@ -221,90 +180,27 @@ impl Time {
         // A leap year, to see whether the form fits before a base date is asked for.
         let base = given.base_date.or_else(|| NaiveDate::from_ymd_opt(2000, 1, 1));
         let Some(base) = base else { return Read::Other };
-        let local = if !pattern.date {
-            NaiveTime::parse_from_str(&words, &format).ok().map(|time| base.and_time(time))
-        } else if !pattern.year {
-            let (words, format) = (format!("{} {words}", base.year()), format!("%Y {format}"));
-            NaiveDateTime::parse_from_str(&words, &format).ok()
-        } else {
-            NaiveDateTime::parse_from_str(&words, &format).ok()
+        let local = match pattern.says {
+            Says::Instant => {
+                let at = DateTime::parse_from_str(&words, &format);
+                return at.map_or(Read::Other, |at| Read::At(Timestamp(at.timestamp_millis())));
+            }
+            Says::DateAndTime => NaiveDateTime::parse_from_str(&words, &format).ok(),
+            Says::DayAndTime => {
+                let (words, format) = (format!("{} {words}", base.year()), format!("%Y {format}"));
+                NaiveDateTime::parse_from_str(&words, &format).ok()
+            }
+            Says::Time => {
+                NaiveTime::parse_from_str(&words, &format).ok().map(|time| base.and_time(time))
+            }
         };
         let Some(local) = local else { return Read::Other };
-        if given.base_date.is_none() && !(pattern.date && pattern.year) {
+        if given.base_date.is_none() && pattern.says != Says::DateAndTime {
             return Read::Refused(Problem::NeedsBaseDate(text.to_owned()));
         }
         match offset {
             Some(offset) => instant(&offset, local, text),
             None => instant(&self.zone.unwrap_or(given.zone), local, text),
-        }
-    }
-}
-
-fn instant<Z: TimeZone>(zone: &Z, local: NaiveDateTime, text: &str) -> Read {
-    use chrono::offset::LocalResult;
-    match zone.from_local_datetime(&local) {
-        LocalResult::Single(at) => Read::At(Timestamp(at.with_timezone(&Utc).timestamp_millis())),
-        LocalResult::Ambiguous(..) => Read::Refused(Problem::AmbiguousTime(text.to_owned())),
-        LocalResult::None => Read::Refused(Problem::NoSuchTime(text.to_owned())),
-    }
-}
-
-/// Whole numbers since 1970. `unit`: how many microseconds one counts for; told by the digits if not given.
-fn epoch(text: &str, unit: Option<i64>) -> Read {
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Read::Other;
-    }
-    let unit = unit.or(match text.len() {
-        9..=10 => Some(1_000_000),
-        12..=13 => Some(1_000),
-        15..=16 => Some(1),
-        _ => None,
-    });
-    let Some(unit) = unit else { return Read::Other };
-    match text.parse::<i64>().ok().and_then(|number| number.checked_mul(unit)) {
-        Some(us) => Read::At(Timestamp(us.div_euclid(1_000))),
-        None => Read::Refused(Problem::TimeOutOfRange(text.to_owned())),
-    }
-}
-
-/// `P1DT2H15M30S` in milliseconds. Years and months have no fixed length and are refused.
-fn duration_ms(text: &str) -> Option<i64> {
-    let rest = text.strip_prefix('P')?;
-    let (mut total, mut digits, mut in_time, mut any) = (0_i64, String::new(), false, false);
-    for c in rest.chars() {
-        let unit = match (c, in_time) {
-            ('T', false) if digits.is_empty() => {
-                in_time = true;
-                continue;
-            }
-            ('0'..='9', _) => {
-                digits.push(c);
-                continue;
-            }
-            ('W', false) => 7 * 86_400_000,
-            ('D', false) => 86_400_000,
-            ('H', true) => 3_600_000,
-            ('M', true) => 60_000,
-            ('S', true) => 1_000,
-            _ => return None,
-        };
-        total = total.checked_add(digits.parse::<i64>().ok()?.checked_mul(unit)?)?;
-        digits.clear();
-        any = true;
-    }
-    (any && digits.is_empty()).then_some(total)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_a_fixed_length_or_none() {
-        assert_eq!(duration_ms("PT15M"), Some(900_000));
-        assert_eq!(duration_ms("P1DT2H0M3S"), Some(93_603_000));
-        for bad in ["", "P", "PT", "PT15", "P1Y", "P1M", "15M", "PT-5M", "PT1M2"] {
-            assert_eq!(duration_ms(bad), None, "{bad}");
         }
     }
 }
