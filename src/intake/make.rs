@@ -4,7 +4,7 @@ use super::{
     Flag, Given, PositionRow, TaskRow,
     mapping::{Mapping, PositionFields, Rule, TaskFields, What},
     messages,
-    problem::Problem,
+    problem::{Needed, Problem},
     source::Row,
     spec::RuleKind,
     values::{
@@ -71,7 +71,7 @@ fn task(
         Some(template) => Some(key::of_template(template, row)?),
         None => content(),
     };
-    let key = key.ok_or(Fault { field: None, problem: Problem::Missing("key") })?;
+    let key = key.ok_or(Fault { field: None, problem: Problem::Missing(Needed::Key) })?;
     let time = |time: &Option<Time>, placed| match time {
         Some(time) => time.read(row, given, placed),
         None => Ok(None),
@@ -141,8 +141,8 @@ fn flags(new: &NewTask, placed_at: Option<Timestamp>) -> Vec<Flag> {
 fn position(fields: &PositionFields, row: Row<'_>, given: &Given) -> Result<PositionRow, Fault> {
     let missing = |text: &Text, what| Fault::at(text.label(), Problem::Missing(what));
     let rider = fields.rider.within(row, NAME_LIMIT)?;
-    let rider = rider.ok_or_else(|| missing(&fields.rider, "rider"))?;
-    let seq = whole(Some(&fields.seq), row)?.ok_or_else(|| missing(&fields.seq, "seq"))?;
+    let rider = rider.ok_or_else(|| missing(&fields.rider, Needed::Rider))?;
+    let seq = whole(Some(&fields.seq), row)?.ok_or_else(|| missing(&fields.seq, Needed::Seq))?;
     let at = fields.at.read(row, given, None)?;
     let accuracy_m = match &fields.accuracy_m {
         Some(text) => {
@@ -158,8 +158,8 @@ fn position(fields: &PositionFields, row: Row<'_>, given: &Given) -> Result<Posi
     Ok(PositionRow {
         rider,
         seq,
-        at: at.ok_or(Fault { field: None, problem: Problem::Missing("time of the position") })?,
-        place: fields.place.read(row, "the rider's place")?,
+        at: at.ok_or(Fault { field: None, problem: Problem::Missing(Needed::PositionTime) })?,
+        place: fields.place.read(row, Needed::RiderPlace)?,
         accuracy_m,
     })
 }

@@ -43,7 +43,7 @@ use chrono::NaiveDate;
 
 pub use mapping::Mapping;
 pub use open::rows;
-pub use problem::Problem;
+pub use problem::{Needed, Problem};
 pub use rows::Rows;
 pub use trouble::{FileError, MappingError};
 pub use values::text::{ADDRESS_LIMIT, NAME_LIMIT, NOTE_LIMIT};

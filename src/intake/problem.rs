@@ -7,8 +7,8 @@ use crate::domain::refusal::Lang;
 /// Why one row is refused. The file goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The task needs it, and the row has nothing there. Holds the task's own name for it.
-    Missing(&'static str),
+    /// It is needed, and the row has nothing there.
+    Missing(Needed),
     /// The file does not know where goods are fetched, and nobody has said it for the whole import.
     PickupNotGiven,
     /// The row has another number of fields than the header.
@@ -100,7 +100,7 @@ impl Problem {
 
     fn zh(&self) -> String {
         match self {
-            Self::Missing(what) => format!("任务需要“{what}”，此行没有。"),
+            Self::Missing(what) => format!("需要{}，此行没有。", what.words(Lang::Zh)),
             Self::PickupNotGiven => "文件中没有取货点，请为本次导入指定取货点。".to_owned(),
             Self::Ragged { expected, found } => {
                 format!("表头有 {expected} 列，此行有 {found} 列。")
@@ -139,7 +139,7 @@ impl Problem {
 
     fn en(&self) -> String {
         match self {
-            Self::Missing(what) => format!("A task needs {what}; the row has none."),
+            Self::Missing(what) => format!("{} is needed; the row has none.", what.words(Lang::En)),
             Self::PickupNotGiven => {
                 "The file does not say where goods are fetched; name the pickup for the whole import."
                     .to_owned()
@@ -194,6 +194,55 @@ impl Problem {
             Self::NotADelivery(text) => {
                 format!("This is not a whole delivery ({}).", Cut(text))
             }
+        }
+    }
+}
+
+/// What a task or a position can not be without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needed {
+    /// What the request key is made of.
+    Key,
+    /// Where to fetch, on the map.
+    PickupPlace,
+    /// Where to fetch, in words.
+    PickupAddress,
+    /// Where to bring, on the map.
+    DropoffPlace,
+    /// Where to bring, in words.
+    DropoffAddress,
+    /// When it was ordered, where another time counts from there.
+    PlacedAt,
+    /// The date of a time that stands without one.
+    Date,
+    /// Whose position it is.
+    Rider,
+    /// Which position of the rider it is.
+    Seq,
+    /// When the rider was there.
+    PositionTime,
+    /// Where the rider was.
+    RiderPlace,
+}
+
+impl Needed {
+    const fn words(self, lang: Lang) -> &'static str {
+        let (zh, en) = match self {
+            Self::Key => ("单号", "The order's id"),
+            Self::PickupPlace => ("取货点的经纬度", "The pickup's place on the map"),
+            Self::PickupAddress => ("取货地址", "The pickup's address"),
+            Self::DropoffPlace => ("送达点的经纬度", "The dropoff's place on the map"),
+            Self::DropoffAddress => ("送达地址", "The dropoff's address"),
+            Self::PlacedAt => ("下单时间", "The time of the order"),
+            Self::Date => ("日期", "The date"),
+            Self::Rider => ("骑手", "The rider"),
+            Self::Seq => ("位置序号", "The number of the position"),
+            Self::PositionTime => ("定位时间", "The time of the position"),
+            Self::RiderPlace => ("骑手的经纬度", "The rider's place on the map"),
+        };
+        match lang {
+            Lang::Zh => zh,
+            Lang::En => en,
         }
     }
 }

@@ -61,3 +61,13 @@ fn a_mark_at_the_start_and_spaces_around_are_not_part_of_it() {
     assert_eq!(task(&rows[0]).key.as_str(), "1");
     assert_eq!(task(&rows[0]).new.dropoff.address, "x y");
 }
+
+#[test]
+fn a_missing_field_is_told_in_both_languages() {
+    use dispatch_desk::{domain::refusal::Lang, intake::RowKind};
+    let rows = read(&plain(""), &given(), b"id,lat,lng,to\n1,,1,x\n");
+    let RowKind::Refused { problem, .. } = &rows[0].what else { panic!("{rows:?}") };
+    let english = "The dropoff's place on the map is needed; the row has none.";
+    assert_eq!(problem.sentence(Lang::En), english);
+    assert_eq!(problem.sentence(Lang::Zh), "需要送达点的经纬度，此行没有。");
+}

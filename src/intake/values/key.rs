@@ -10,7 +10,7 @@ use crate::{
     domain::{actor::RequestKey, fingerprint::hex},
     intake::{
         json::Json,
-        problem::Problem,
+        problem::{Needed, Problem},
         source::{Row, Source, Template},
     },
 };
@@ -22,7 +22,7 @@ pub(in crate::intake) fn of_template(
 ) -> Result<RequestKey, Fault> {
     for source in template.sources() {
         match row.text(source) {
-            None => return Err(Fault::at(source.label(), Problem::Missing("key"))),
+            None => return Err(Fault::at(source.label(), Problem::Missing(Needed::Key))),
             Some(text) if is_damaged(&text, matches!(row.node(source), Some(Json::Number(_)))) => {
                 return Err(Fault::at(source.label(), Problem::DamagedId(text.into_owned())));
             }
@@ -31,7 +31,7 @@ pub(in crate::intake) fn of_template(
     }
     let label = template.sources().next().map(Source::label).unwrap_or_default();
     let text = template.fill(row).unwrap_or_default();
-    encode(&text).ok_or_else(|| Fault::at(label, Problem::Missing("key")))
+    encode(&text).ok_or_else(|| Fault::at(label, Problem::Missing(Needed::Key)))
 }
 
 /// A number that went through a spreadsheet or a floating-point number: `4.60E+03`, `1001.0`. A short code such as

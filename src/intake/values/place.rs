@@ -7,7 +7,7 @@ use crate::{
         Given,
         json::Json,
         mapping::{Build, Need},
-        problem::Problem,
+        problem::{Needed, Problem},
         source::Row,
         spec::{Datum, Order, PositionSpec, StopSpec},
         trouble::MappingError,
@@ -71,11 +71,7 @@ impl Place {
     }
 
     /// The place in WGS-84. `what` is the task's name for it.
-    pub(in crate::intake) fn read(
-        &self,
-        row: Row<'_>,
-        what: &'static str,
-    ) -> Result<geo::Place, Fault> {
+    pub(in crate::intake) fn read(&self, row: Row<'_>, what: Needed) -> Result<geo::Place, Fault> {
         let (label, first, second) = match &self.fields {
             Fields::Apart { lat, lng } => {
                 let of = |text: &Text| {
@@ -194,11 +190,11 @@ impl Stop {
         Ok(TaskStop { lat: place.lat, lng: place.lng, address: text, name, phone })
     }
 
-    fn place_of(&self) -> &'static str {
-        if self.name == "pickup" { "the pickup's place" } else { "the dropoff's place" }
+    fn place_of(&self) -> Needed {
+        if self.name == "pickup" { Needed::PickupPlace } else { Needed::DropoffPlace }
     }
 
-    fn address_of(&self) -> &'static str {
-        if self.name == "pickup" { "the pickup's address" } else { "the dropoff's address" }
+    fn address_of(&self) -> Needed {
+        if self.name == "pickup" { Needed::PickupAddress } else { Needed::DropoffAddress }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     intake::{
         Given,
         mapping::{Build, Need},
-        problem::Problem,
+        problem::{Needed, Problem},
         source::{Row, Source},
         spec::{Part, TimeSpec},
         trouble::MappingError,
@@ -107,7 +107,7 @@ impl Time {
         if let Some(date) = &self.date {
             let date = row
                 .text(date)
-                .ok_or_else(|| Fault::at(date.label(), Problem::Missing("the date of a time")))?;
+                .ok_or_else(|| Fault::at(date.label(), Problem::Missing(Needed::Date)))?;
             text = format!("{date} {text}");
         }
         let offset = self.offset(row)?;
@@ -148,7 +148,7 @@ impl Time {
                 Form::Epoch(unit) => epoch(text, *unit),
                 Form::Duration => match (duration_ms(text), placed) {
                     (Some(ms), Some(placed)) => Read::At(placed.plus_ms(ms)),
-                    (Some(_), None) => Read::Refused(Problem::Missing("placed_at")),
+                    (Some(_), None) => Read::Refused(Problem::Missing(Needed::PlacedAt)),
                     (None, _) => Read::Other,
                 },
                 Form::Local(pattern) => self.local(pattern, text, given, offset),
