@@ -2,7 +2,7 @@
 
 mod import;
 
-use std::fmt;
+use std::{fmt, net::SocketAddr};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -20,6 +20,24 @@ pub struct Config {
 /// What to run.
 #[derive(Debug, Subcommand)]
 pub enum Run {
+    /// Serve the desk: pages, JSON API, and what happens by itself.
+    Serve {
+        /// Where and for whom.
+        #[command(flatten)]
+        listen: Listen,
+        /// Which database.
+        #[command(flatten)]
+        database: Database,
+    },
+    /// Add people and regions, make tokens and sign-in links.
+    Admin {
+        /// Which database.
+        #[command(flatten)]
+        database: Database,
+        /// What to do.
+        #[command(subcommand)]
+        admin: Admin,
+    },
     /// Compare the log with the rows and print what differs; exit code 1 if anything does, 2 if it could not be done.
     Reconcile {
         /// Which database.
@@ -37,6 +55,107 @@ pub enum Run {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// Where the desk listens, and how people reach it.
+#[derive(Args, Clone, Debug)]
+pub struct Listen {
+    /// Address and port to listen on; port 0 takes a free one and prints it.
+    #[arg(long, env = "DISPATCH_LISTEN", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// Where browsers reach it, such as `https://desk.example`; the address it listens on if missing.
+    #[arg(long, env = "DISPATCH_PUBLIC_ORIGIN")]
+    pub public_origin: Option<String>,
+}
+
+/// What an operator does before there is anybody who could do it on a page.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Admin {
+    /// Make a token for a script; it is printed this once.
+    Token {
+        /// For whom it speaks.
+        #[command(flatten)]
+        whom: Whom,
+        /// The source of orders that it creates tasks for, such as `shop`.
+        #[arg(long, conflicts_with_all = ["staff", "rider"], required_unless_present_any = ["staff", "rider"])]
+        source: Option<String>,
+        /// What it is for, to tell it from others.
+        #[arg(long, default_value = "")]
+        label: String,
+    },
+    /// End a token.
+    Revoke {
+        /// Its id, or all of it.
+        token: String,
+    },
+    /// Make a link that signs somebody in once.
+    Link {
+        /// Whom.
+        #[command(flatten)]
+        whom: Whom,
+        /// For how many hours it is good.
+        #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8760))]
+        hours: u32,
+    },
+    /// Set the sign-in name and password of a member of staff; the password is read from standard input.
+    Password {
+        /// Who, such as D1.
+        staff: String,
+        /// The name to sign in with.
+        #[arg(long)]
+        login: String,
+    },
+    /// Add a region: a circle, with the default rules.
+    Region {
+        /// Its name.
+        name: String,
+        /// Its time zone, such as Asia/Shanghai.
+        #[arg(long)]
+        time_zone: String,
+        /// Its middle, as latitude,longitude in degrees.
+        #[arg(long, allow_hyphen_values = true)]
+        centre: String,
+        /// How far it reaches, in metres.
+        #[arg(long)]
+        radius_m: f64,
+    },
+    /// Add a member of staff.
+    Staff {
+        /// Their name.
+        name: String,
+        /// dispatcher, supervisor, admin or auditor.
+        #[arg(long)]
+        role: String,
+        /// Their regions, such as G1,G2.
+        #[arg(long, value_delimiter = ',')]
+        regions: Vec<String>,
+    },
+    /// Add a rider, on duty.
+    Rider {
+        /// Their name.
+        name: String,
+        /// Where they work, such as G1.
+        #[arg(long)]
+        region: String,
+        /// How many tasks and offers at once.
+        #[arg(long, default_value_t = 3)]
+        capacity: u32,
+        /// foot, bicycle, motorcycle, car or van.
+        #[arg(long)]
+        vehicle: Option<String>,
+    },
+}
+
+/// One of the desk's people.
+#[derive(Args, Clone, Debug)]
+#[group(multiple = false)]
+pub struct Whom {
+    /// A member of staff, such as D1.
+    #[arg(long)]
+    pub staff: Option<String>,
+    /// A rider, such as R17.
+    #[arg(long)]
+    pub rider: Option<String>,
 }
 
 /// Where the data is.

@@ -66,6 +66,7 @@
 //! | [`config`] | flags and their environment twins |
 //! | [`fault`] | faults that tests plant; nothing of it is left in a product |
 
+pub mod admin;
 pub mod clock;
 pub mod config;
 pub mod domain;
@@ -74,3 +75,4 @@ pub mod fault;
 pub mod import;
 pub mod intake;
 pub mod store;
+pub mod web;

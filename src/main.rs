@@ -1,5 +1,10 @@
 //! The program: reads the command line and runs one thing.
 
+#[path = "main/admin.rs"]
+mod admin;
+#[path = "main/serve.rs"]
+mod serve;
+
 use std::{io::Write, process::ExitCode};
 
 use clap::Parser;
@@ -21,6 +26,8 @@ async fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .init();
     let ran = match Config::parse().run {
+        Run::Serve { listen, database } => serve::serve(&listen, &database).await,
+        Run::Admin { database, admin } => admin::run(&database, &admin).await,
         Run::Reconcile { database } => run_reconcile(&database).await,
         Run::Import(arguments) => run_import(*arguments).await,
         Run::Version { database, json } => version(&database, json).await,

@@ -1,6 +1,7 @@
 //! The answer to a command, as scripts read it: one form for successes and refusals.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{
     command::{Actor, Role, Verb},
@@ -26,7 +27,7 @@ text_enum! {
 
 /// An answer. Success and refusal alike carry the revision that they saw (in `task`): this is what
 /// makes a recorded run checkable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Answer {
     /// What became of it.
     pub outcome: Outcome,
@@ -52,6 +53,7 @@ pub struct Answer {
     pub legal: Vec<Verb>,
     /// The store's time of the decision.
     #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
     pub server_time: Timestamp,
 }
 
@@ -78,7 +80,7 @@ impl Answer {
 }
 
 /// A task, as far as the reader may see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TaskView {
     /// Its number.
     pub id: TaskId,
@@ -97,11 +99,13 @@ pub struct TaskView {
     pub revision: Revision,
     /// The offer's deadline.
     #[serde(with = "rfc3339::option", skip_serializing_if = "Option::is_none", default)]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub offer_until: Option<Timestamp>,
     /// Whether the deadline has passed and the release is due.
     pub expiring: bool,
     /// Nobody may take it before.
     #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
     pub release_at: Timestamp,
 }
 
@@ -128,7 +132,7 @@ fn shows(rider: RiderId, reader: &Actor) -> bool {
 }
 
 /// An event, as it stands in an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EventView {
     /// Its number in the log.
     pub number: i64,
@@ -140,11 +144,12 @@ pub struct EventView {
     pub to_revision: Revision,
     /// When.
     #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Timestamp,
 }
 
 /// The change that was first: the one right after the revision that the refused command named.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BeatenBy {
     /// What was done.
     pub action: Verb,
@@ -152,6 +157,7 @@ pub struct BeatenBy {
     pub by: String,
     /// When.
     #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Timestamp,
     /// The revision before.
     pub from_revision: Revision,

@@ -2,11 +2,13 @@
 
 /// Declares an enum whose variants each have one text form.
 ///
-/// The enum gets `ALL`, `as_str`, `parse`, `Display` and serde implementations that use that form.
+/// The enum gets `ALL`, `as_str`, `parse`, `Display` and serde implementations that use that form, and a
+/// schema for the API's description.
 macro_rules! text_enum {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[derive(utoipa::ToSchema)]
         pub enum $name {
             $($(#[$variant_meta])* #[serde(rename = $text)] $variant),+
         }

@@ -13,4 +13,5 @@
 pub mod executor;
 pub mod expiry;
 pub mod health;
+pub mod housekeeping;
 pub mod reconcile;

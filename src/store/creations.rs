@@ -21,12 +21,12 @@ const INSERT_TASKS: Sql = setwise!(
 const INSERT_DETAILS: Sql = setwise!(
     "INSERT INTO task_detail (task_id, detail_revision, pickup_lat, pickup_lng, pickup_address, pickup_name, \
      pickup_phone, dropoff_lat, dropoff_lng, dropoff_address, dropoff_name, dropoff_phone, ready_at, due_at, fee, \
-     note) SELECT r.id, 1, r.pickup_lat, r.pickup_lng, r.pickup_address, r.pickup_name, r.pickup_phone, \
+     note, tracking_token) SELECT r.id, 1, r.pickup_lat, r.pickup_lng, r.pickup_address, r.pickup_name, r.pickup_phone, \
      r.dropoff_lat, r.dropoff_lng, r.dropoff_address, r.dropoff_name, r.dropoff_phone, r.ready_at, r.due_at, \
-     r.fee, r.note FROM ",
+     r.fee, r.note, r.tracking_token FROM ",
     rows(id int, pickup_lat real, pickup_lng real, pickup_address text, pickup_name text, pickup_phone text,
          dropoff_lat real, dropoff_lng real, dropoff_address text, dropoff_name text, dropoff_phone text,
-         ready_at int, due_at int, fee int, note text),
+         ready_at int, due_at int, fee int, note text, tracking_token text),
     " WHERE true"
 );
 /// A decided creation with the key that asked for it.
@@ -38,6 +38,8 @@ pub struct Created<'a> {
     pub request_key: &'a str,
     /// What was asked for.
     pub fingerprint: &'a str,
+    /// The unguessable end of the customer's link.
+    pub tracking_token: String,
 }
 
 #[derive(Serialize)]
@@ -91,10 +93,11 @@ struct DetailRow<'a> {
     due_at: Option<i64>,
     fee: Option<i64>,
     note: Option<&'a str>,
+    tracking_token: &'a str,
 }
 
 impl<'a> DetailRow<'a> {
-    fn of(created: &Created<'a>) -> Self {
+    fn of(created: &'a Created<'a>) -> Self {
         let new = created.creation.details();
         let Stop { lat, lng, address, name, phone } = &new.pickup;
         let to = &new.dropoff;
@@ -114,6 +117,7 @@ impl<'a> DetailRow<'a> {
             due_at: new.due_at.map(|at| at.0),
             fee: new.fee,
             note: new.note.as_deref(),
+            tracking_token: &created.tracking_token,
         }
     }
 }

@@ -104,13 +104,22 @@ impl Tx {
         regions: LockedRegions,
         now: Timestamp,
     ) -> Result<Vec<Region>> {
+        self.in_force(regions.0, now).await
+    }
+
+    /// These regions with the policies in force at `now`.
+    pub(super) async fn in_force(
+        &mut self,
+        regions: Vec<RegionRow>,
+        now: Timestamp,
+    ) -> Result<Vec<Region>> {
         #[derive(Serialize)]
         struct Row {
             id: i64,
             now: i64,
         }
         let wanted: Vec<_> =
-            regions.0.iter().map(|region| Row { id: region.id, now: now.0 }).collect();
+            regions.iter().map(|region| Row { id: region.id, now: now.0 }).collect();
         let rules = fetch!(self, (i64, i64, String), POLICIES, rows(&wanted));
         let region = |row: RegionRow| {
             let in_force = rules.iter().rfind(|(region, ..)| *region == row.id);
@@ -123,7 +132,7 @@ impl Tx {
             };
             row.region(policy)
         };
-        regions.0.into_iter().map(region).collect()
+        regions.into_iter().map(region).collect()
     }
 
     /// Locks riders and loads them, without the places they hold.

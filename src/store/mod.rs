@@ -11,6 +11,8 @@
 //! | `load_people`, `load` | locking and loading what a batch needs |
 //! | `write`, `offers`, `creations`, `log`, `outcomes` | writing what was decided |
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
+//! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
+//! | `access` | tokens, passwords, links, sessions |
 //! | `rows` | rows and what they mean |
 //! | `error` | how a database fails, and what to do about it |
 //!
@@ -20,10 +22,14 @@
 //! `execute!` from a method of [`Tx`], and add that method to the contract suite, which runs every
 //! statement on both databases.
 
+mod access;
+mod accounts;
 mod connect;
+mod counts;
 mod creations;
 mod db;
 mod error;
+mod lists;
 mod load;
 mod load_people;
 mod log;
@@ -31,20 +37,29 @@ mod offers;
 mod outcomes;
 mod people;
 mod read;
+mod readers;
 mod rows;
 mod sql;
 mod tx;
 mod write;
 
+pub use access::{ApiToken, WebSession, token_hash};
+pub use accounts::{NamedRegion, Names, RiderAccount, StaffAccount};
+pub use counts::{Counts, Span};
 pub use creations::Created;
 pub use db::{Db, Product, Time};
 pub use error::{Error, Remedy, Result};
+pub use lists::{Card, Detail, Listing};
 pub use load::{CreatedTask, StoredOutcome};
 pub use load_people::LockedRegions;
 pub use log::{AttemptRow, EventRow};
 pub use outcomes::{OutcomeRow, etag};
 pub use people::RiderChange;
 pub use read::{Attempt, Due, LedgerOffer, LogCounts};
+pub use readers::{EventPage, Offered};
 pub use rows::LoggedEvent;
 pub use tx::Tx;
 pub use write::Steps;
+
+#[cfg(test)]
+mod plans;

@@ -36,6 +36,10 @@ const CHANGE_RIDER: Sql = Sql::same(
 );
 const CHANGE_STAFF: Sql =
     Sql::same("UPDATE staff SET disabled = $2, revision = revision + 1 WHERE id = $1");
+const NEXT_IDS: Sql = Sql::same(
+    "SELECT (SELECT COALESCE(MAX(id), 0) + 1 FROM region), (SELECT COALESCE(MAX(id), 0) + 1 FROM rider), \
+     (SELECT COALESCE(MAX(id), 0) + 1 FROM staff)",
+);
 const PUT_FIX: Sql = Sql::same(
     "INSERT INTO rider_location (rider_id, seq, at, lat, lng) VALUES ($1, $2, $3, $4, $5) \
      ON CONFLICT (rider_id) DO UPDATE SET seq = excluded.seq, at = excluded.at, lat = excluded.lat, \
@@ -162,6 +166,13 @@ impl Tx {
     /// Shuts a member of staff out, or lets them in again.
     pub async fn disable_staff(&mut self, id: StaffId, disabled: bool) -> Result<u64> {
         Ok(execute!(self, CHANGE_STAFF, id.0, i64::from(disabled)))
+    }
+
+    /// The first region, rider and member of staff that there is no number of yet.
+    pub async fn next_ids(&mut self) -> Result<(RegionId, RiderId, StaffId)> {
+        let found = fetch!(self, (i64, i64, i64), NEXT_IDS);
+        let (region, rider, staff) = found.first().copied().unwrap_or((1, 1, 1));
+        Ok((RegionId(region), RiderId(rider), StaffId(staff)))
     }
 
     /// Keeps a rider's position, unless a newer one (by `seq`) is known.

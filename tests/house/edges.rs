@@ -10,7 +10,18 @@ const EDGES: &[(&str, &[&str])] = &[
     // The shim knows whom it starts.
     (
         "main",
-        &["acceptance", "admin", "config", "demo", "engine", "import", "replay", "store", "web"],
+        &[
+            "acceptance",
+            "admin",
+            "config",
+            "demo",
+            "domain",
+            "engine",
+            "import",
+            "replay",
+            "store",
+            "web",
+        ],
     ),
     // The architecture page only lists the rooms.
     ("lib", &[]),
@@ -19,7 +30,7 @@ const EDGES: &[(&str, &[&str])] = &[
     // It talks to the product over HTTP and shares the table and the judge, and no more.
     ("acceptance", &["clock", "config", "domain", "web"]),
     // The desk's own accounts and tokens, from the command line.
-    ("admin", &["clock", "domain", "store"]),
+    ("admin", &["clock", "domain", "store", "web"]),
     // It speaks HTTP to the product like any stranger.
     ("client", &["domain"]),
     // People who act by themselves, through the client: the demo's and the replay's.
@@ -59,7 +70,9 @@ const CRATES: &[(&str, &[&str])] = &[
     ("reqwest", &["client"]),
     ("csv", &["intake", "import"]),
     ("indicatif", &["import", "replay", "demo"]),
-    ("argon2", &["web", "admin"]),
+    ("argon2", &["web"]),
+    ("tower_sessions", &["web"]),
+    ("hyper", &["web", "acceptance"]),
     (
         "tokio",
         &[
@@ -193,7 +206,7 @@ fn a_trespass_would_be_found() {
             "use crate::{\n    clock::Clock,\n    domain::{id::TaskId, task::Task},\n    engine::executor,\n};",
         ),
         ("engine/expiry.rs", "pub use crate::web;"),
-        ("main.rs", "use dispatch_desk::{\n    config::Config,\n    domain::id::TaskId,\n};"),
+        ("main.rs", "use dispatch_desk::{\n    config::Config,\n    locate::Index,\n};"),
         ("locate/memory.rs", "use crate :: x; use crate::  store::Db;"),
         ("new_room.rs", "use crate::domain::id::TaskId;"),
     ];

@@ -20,12 +20,14 @@
 //! | `doubt` | after a commit whose fate is unknown: what was decided by it |
 //! | `batch` | one transaction |
 //! | `world` | what was loaded, and what was decided on it so far |
+//! | `probe` | whether commands could be taken now |
 //! | `reply` | the answers, as they are stored and sent |
 //! | `riders` | changes of riders, which end their offers |
 
 mod batch;
 mod doubt;
 mod lane;
+mod probe;
 mod reply;
 mod riders;
 mod world;

@@ -59,7 +59,7 @@ pub(super) async fn write(
     // From here to the commit the counter is ours alone: as little as possible is left to do.
     let (first_event, first_attempt) = tx.take_numbers(events, tried).await?;
     fail_point!("after-numbers");
-    tx.insert_tasks(&created(world, jobs)).await?;
+    tx.insert_tasks(&created(world, jobs, settings)?).await?;
     let mut rows = number(world, jobs, &mut decided, first_event, settings)?;
     if let Some((rider, change, actor)) = rider_change {
         let detail = serde_json::to_string(change).expect("a change of a rider has only text keys");
@@ -124,11 +124,21 @@ fn attempts(world: &World, jobs: &[Job], decided: &[Decided]) -> Vec<AttemptRow>
 }
 
 /// The decided creations with their keys.
-fn created<'a>(world: &'a World, jobs: &'a [Job]) -> Vec<Created<'a>> {
+fn created<'a>(
+    world: &'a World,
+    jobs: &'a [Job],
+    settings: &Settings,
+) -> store::Result<Vec<Created<'a>>> {
     let created = |(job, creation): &'a (usize, decide::Creation)| {
         let job = jobs.get(*job)?;
         let (_, request_key) = job.key()?;
-        Some(Created { creation, request_key, fingerprint: job.fingerprint.as_str() })
+        let fingerprint = job.fingerprint.as_str();
+        Some(token(settings).map(|tracking_token| Created {
+            creation,
+            request_key,
+            fingerprint,
+            tracking_token,
+        }))
     };
     world.creations.iter().filter_map(created).collect()
 }

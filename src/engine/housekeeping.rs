@@ -1,0 +1,61 @@
+//! What is kept for a while and no longer: stored answers for seven days, sessions and links that are over.
+
+use tokio::{sync::watch, task::JoinHandle};
+
+use crate::{
+    domain::id::Timestamp,
+    store::{self, Db},
+};
+
+/// Stored answers are kept this long, in milliseconds: seven days (DESIGN §4).
+pub const ANSWERS_MS: i64 = 7 * 86_400_000;
+/// No session is remembered longer, in milliseconds: thirty days (DESIGN §5).
+pub const SESSIONS_MS: i64 = 30 * 86_400_000;
+/// How often it looks, in milliseconds.
+const EVERY_MS: i64 = 3_600_000;
+/// How much it deletes in one transaction, so that no command waits for long.
+const CHUNK: i64 = 1_000;
+
+/// The loop that deletes what is over.
+#[derive(Clone, Copy, Debug)]
+pub struct Housekeeping;
+
+impl Housekeeping {
+    /// Runs it in the background. Change the returned sender to end it.
+    pub fn start(db: Db) -> (watch::Sender<bool>, JoinHandle<()>) {
+        let (stop, mut stopped) = watch::channel(false);
+        let handle = tokio::spawn(async move {
+            let clock = db.clock();
+            let mut next = clock.now();
+            loop {
+                if clock.now() >= next {
+                    if let Err(error) = run_once(&db).await {
+                        tracing::warn!(%error, "what is over could not be deleted");
+                    }
+                    next = clock.now().plus_ms(EVERY_MS);
+                }
+                tokio::select! {
+                    () = clock.wait_until(next) => {}
+                    _ = stopped.changed() => return,
+                }
+            }
+        });
+        (stop, handle)
+    }
+}
+
+/// Deletes what is over at this moment, chunk by chunk. Returns how many rows went.
+pub async fn run_once(db: &Db) -> store::Result<u64> {
+    let mut gone = 0;
+    loop {
+        let mut tx = db.begin().await?;
+        let now: Timestamp = tx.now().await?;
+        let answers = tx.prune_outcomes(now.plus_ms(-ANSWERS_MS), CHUNK).await?;
+        let access = tx.prune_access(now.plus_ms(-SESSIONS_MS), now, CHUNK).await?;
+        tx.commit().await?;
+        gone += answers + access;
+        if answers + access == 0 {
+            return Ok(gone);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! `dispatch-desk serve`: from the command line to a server that runs, and to its end.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use dispatch_desk::{
+    config::{Database, Listen},
+    engine::executor::{Executor, Settings},
+    store::{Db, Time},
+    web::{Desk, Limits, Origin, Server},
+};
+
+/// Serves until SIGTERM or Ctrl-C.
+pub async fn serve(listen: &Listen, database: &Database) -> anyhow::Result<ExitCode> {
+    // Before anything is opened: whoever asks us to stop must be heard from the first moment on.
+    let ended = end()?;
+    let db = Db::open(&database.url, Time::System).await?;
+    let listener = tokio::net::TcpListener::bind(listen.listen)
+        .await
+        .with_context(|| format!("can not listen on {}", listen.listen))?;
+    let address = listener.local_addr()?;
+    let origin = match &listen.public_origin {
+        Some(origin) => Origin::parse(origin),
+        None => Origin::parse(&format!("http://{address}")),
+    };
+    let origin = origin.map_err(anyhow::Error::msg)?;
+    let executor = Executor::start(db, Settings::default());
+    let desk = Desk::new(executor, origin);
+    let server = Server::start(desk, listener, Limits::default())?;
+    tracing::info!("listening on http://{}", server.address());
+    println!("http://{}", server.address());
+    ended.await;
+    tracing::info!("stopping: what was accepted is answered first");
+    server.stop().await;
+    tracing::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Resolves at SIGTERM or Ctrl-C.
+pub fn end() -> anyhow::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminated = signal(SignalKind::terminate())?;
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminated.recv() => {}
+            _ = interrupted.recv() => {}
+        }
+    })
+}

@@ -1,0 +1,200 @@
+//! The rider's client: what may be grabbed, what is mine, duty and position.
+
+use axum::{Json, extract::State};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{
+    super::{
+        desk::Desk,
+        extract::{Body, Query},
+        problem::{Problem, ProblemCode},
+        who::Caller,
+    },
+    tasks::mode,
+    view::{TaskItem, TaskPage},
+};
+use crate::{
+    domain::{
+        facts::Duty,
+        geo::Place,
+        id::{RiderId, TaskId, Timestamp, rfc3339},
+    },
+    store::{self, Card, RiderAccount, RiderChange, Tx},
+};
+
+/// The most tasks on one page of the pool.
+const PAGE: i64 = 50;
+/// The most positions in one message.
+const MOST_FIXES: usize = 100;
+
+fn me(caller: &Caller) -> Result<(RiderId, &RiderAccount), Problem> {
+    let me = caller.actor.rider().zip(caller.rider.as_ref());
+    me.ok_or_else(|| Problem::new(ProblemCode::Forbidden, caller.lang))
+}
+
+/// Which page of the pool.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PoolQuery {
+    /// Beyond this task: the `next_cursor` of the page before.
+    cursor: Option<i64>,
+}
+
+/// Open tasks of my region that I could grab now.
+#[utoipa::path(
+    get, path = "/api/v1/rider/pool", tag = "rider", operation_id = "riderPool", params(PoolQuery),
+    responses((status = 200, body = TaskPage)), security(("token" = []))
+)]
+pub(super) async fn pool(
+    State(desk): State<Desk>,
+    caller: Caller,
+    Query(query): Query<PoolQuery>,
+) -> Result<Json<TaskPage>, Problem> {
+    let (_, account) = me(&caller)?;
+    let failed = |error: store::Error| Problem::read(&error, caller.lang);
+    let mut tx = desk.db().read().await.map_err(failed)?;
+    let now = tx.now().await.map_err(failed)?;
+    let after = TaskId(query.cursor.unwrap_or(0));
+    let (region, vehicle) = (account.rider.region, account.rider.vehicle);
+    let cards = tx.pool(region, vehicle, now, after, PAGE + 1).await.map_err(failed)?;
+    page(&mut tx, &caller, cards, now).await.map(Json).map_err(failed)
+}
+
+/// Offers that wait for my answer, and tasks that are mine.
+#[utoipa::path(
+    get, path = "/api/v1/rider/tasks", tag = "rider", operation_id = "riderTasks",
+    responses((status = 200, body = TaskPage)), security(("token" = []))
+)]
+pub(super) async fn tasks(
+    State(desk): State<Desk>,
+    caller: Caller,
+) -> Result<Json<TaskPage>, Problem> {
+    let (id, _) = me(&caller)?;
+    let failed = |error: store::Error| Problem::read(&error, caller.lang);
+    let mut tx = desk.db().read().await.map_err(failed)?;
+    let now = tx.now().await.map_err(failed)?;
+    let cards = tx.cards_held_by(id).await.map_err(failed)?;
+    let mut page = page(&mut tx, &caller, cards, now).await.map_err(failed)?;
+    // A rider's own tasks are never cut into pages: there are as many as places.
+    page.next_cursor = None;
+    Ok(Json(page))
+}
+
+async fn page(
+    tx: &mut Tx,
+    caller: &Caller,
+    mut cards: Vec<Card>,
+    now: Timestamp,
+) -> store::Result<TaskPage> {
+    let (head, _) = tx.head().await?;
+    let rules = tx.regions(now).await?;
+    let most = usize::try_from(PAGE).unwrap_or_default();
+    let more = cards.len() > most;
+    cards.truncate(most.max(if more { most } else { cards.len() }));
+    let next_cursor = cards.last().filter(|_| more).map(|card| card.task.id);
+    let item = |card: &Card| TaskItem::of(card, caller, mode(&rules, card.task.region), now);
+    let items = cards.iter().filter_map(item).collect();
+    Ok(TaskPage { items, next_cursor, head, server_time: now })
+}
+
+/// Whether I work.
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DutyBody {
+    /// On duty, on a break, off.
+    duty: Duty,
+}
+
+/// Go on duty, on a break, or off. Setting it again changes nothing more.
+///
+/// A break keeps waiting offers: they may still be answered.
+#[utoipa::path(
+    post, path = "/api/v1/rider/duty", tag = "rider", operation_id = "riderDuty", request_body = DutyBody,
+    responses((status = 200, body = DutyBody)), security(("token" = []))
+)]
+pub(super) async fn duty(
+    State(desk): State<Desk>,
+    caller: Caller,
+    Body(body): Body<DutyBody>,
+) -> Result<Json<DutyBody>, Problem> {
+    let (id, account) = me(&caller)?;
+    if account.rider.duty != body.duty {
+        let change = RiderChange { duty: Some(body.duty), ..RiderChange::default() };
+        let changed = desk.executor().change_rider(&caller.actor, id, &change).await;
+        changed.map_err(|error| Problem::of(&error, caller.lang))?;
+    }
+    Ok(Json(body))
+}
+
+/// One position.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fix {
+    /// Counts up on the device: an older one never replaces a newer one.
+    seq: i64,
+    /// When it was taken.
+    #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// Degrees, WGS-84.
+    #[schema(minimum = -90, maximum = 90)]
+    lat: f64,
+    /// Degrees, WGS-84.
+    #[schema(minimum = -180, maximum = 180)]
+    lng: f64,
+}
+
+/// Positions, in any order.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LocationBody {
+    /// The positions since the last message.
+    #[schema(min_items = 1, max_items = 100)]
+    fixes: Vec<Fix>,
+}
+
+/// What was kept of the positions.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct LocationAnswer {
+    /// Whether the latest of them is now the rider's last known position. If not, a newer one was known already.
+    kept: bool,
+}
+
+/// Where I am. The position with the largest `seq` is kept.
+#[utoipa::path(
+    post, path = "/api/v1/rider/location", tag = "rider", operation_id = "riderLocation",
+    request_body = LocationBody,
+    responses((status = 200, body = LocationAnswer)), security(("token" = []))
+)]
+pub(super) async fn location(
+    State(desk): State<Desk>,
+    caller: Caller,
+    Body(body): Body<LocationBody>,
+) -> Result<Json<LocationAnswer>, Problem> {
+    let (id, _) = me(&caller)?;
+    let lang = caller.lang;
+    if body.fixes.is_empty() || body.fixes.len() > MOST_FIXES {
+        let wrong = Problem::new(ProblemCode::BodyInvalid, lang);
+        return Err(wrong.with(format!("fixes: 1 to {MOST_FIXES}")).at("/fixes"));
+    }
+    for (index, fix) in body.fixes.iter().enumerate() {
+        let wrong = |code| Err(Problem::new(code, lang).at(format!("/fixes/{index}")));
+        if !(Place { lat: fix.lat, lng: fix.lng }).is_on_earth() {
+            return wrong(ProblemCode::NotOnEarth);
+        }
+        if !fix.at.is_writable() {
+            return wrong(ProblemCode::TimeOutOfRange);
+        }
+    }
+    let Some(last) = body.fixes.iter().max_by_key(|fix| fix.seq) else {
+        return Err(Problem::new(ProblemCode::BodyInvalid, lang));
+    };
+    let failed = |error: store::Error| Problem::read(&error, lang);
+    let mut tx = desk.db().begin().await.map_err(failed)?;
+    let place = Place { lat: last.lat, lng: last.lng };
+    let kept = tx.put_fix(id, last.seq, last.at, place).await.map_err(failed)?;
+    tx.commit().await.map_err(failed)?;
+    Ok(Json(LocationAnswer { kept: kept > 0 }))
+}

@@ -1,0 +1,234 @@
+//! Tasks and events as scripts read them, and what whom may see of them.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::super::who::{Caller, Relation};
+use crate::{
+    domain::{
+        answer::TaskView,
+        command::Verb,
+        id::{RegionId, Revision, RiderId, TaskId, Timestamp, rfc3339},
+        legal::legal,
+        order::Stop,
+        policy::RegionMode,
+        task::Vehicle,
+    },
+    store::{Card, LoggedEvent},
+};
+
+/// One end of a task. Who is to be called is for the desk and the owner alone.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct StopView {
+    /// Degrees, WGS-84.
+    lat: f64,
+    /// Degrees, WGS-84.
+    lng: f64,
+    /// Street and number.
+    address: String,
+    /// Whom to ask for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// Whom to call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phone: Option<String>,
+}
+
+impl StopView {
+    fn of(stop: &Stop, whom: bool) -> Self {
+        Self {
+            lat: stop.lat,
+            lng: stop.lng,
+            address: stop.address.clone(),
+            name: stop.name.clone().filter(|_| whom),
+            phone: stop.phone.clone().filter(|_| whom),
+        }
+    }
+}
+
+/// What is written on a task.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct DetailView {
+    /// Number of the last edit: an edit names it.
+    detail_revision: Revision,
+    /// Where from.
+    pickup: StopView,
+    /// Where to.
+    dropoff: StopView,
+    /// When the goods are ready.
+    #[serde(with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    ready_at: Option<Timestamp>,
+    /// When it should have arrived.
+    #[serde(with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    due_at: Option<Timestamp>,
+    /// What the rider gets, in minor units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fee: Option<i64>,
+    /// A note for whoever carries it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// A task as its reader may see it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct TaskItem {
+    /// State, owner, revision.
+    task: TaskView,
+    /// Its region.
+    region: RegionId,
+    /// What it needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vehicle: Option<Vehicle>,
+    /// How urgent it is; more is more.
+    priority: i64,
+    /// What is written on it, as far as the reader may see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<DetailView>,
+    /// The path of the customer's page; for the desk and for whoever ordered it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tracking: Option<String>,
+    /// What the reader can do with it now.
+    legal: Vec<Verb>,
+}
+
+impl TaskItem {
+    /// `card` as `caller` may see it at `now`; `None` if they may not know of it.
+    pub(super) fn of(
+        card: &Card,
+        caller: &Caller,
+        mode: RegionMode,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let relation = caller.relation(&card.task)?;
+        let whom = matches!(relation, Relation::Desk | Relation::Owner);
+        let of_desk = relation == Relation::Desk;
+        let detail = (relation != Relation::Bystander).then(|| DetailView {
+            detail_revision: card.detail.revision,
+            pickup: StopView::of(&card.detail.pickup, whom),
+            dropoff: StopView::of(&card.detail.dropoff, whom),
+            ready_at: card.detail.ready_at,
+            due_at: card.detail.due_at,
+            fee: card.detail.fee,
+            note: card.detail.note.clone().filter(|_| whom),
+        });
+        let tracking = card.detail.tracking_token.as_ref().filter(|_| of_desk);
+        Some(Self {
+            task: TaskView::of(&card.task, &caller.actor, now),
+            region: card.task.region,
+            vehicle: card.task.vehicle,
+            priority: card.task.priority,
+            detail,
+            tracking: tracking.map(|token| format!("/t/{token}")),
+            legal: legal(&card.task, &caller.actor, caller.role, mode, now),
+        })
+    }
+}
+
+/// One task, read.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct TaskAnswer {
+    #[serde(flatten)]
+    pub(super) item: TaskItem,
+    /// The number of the last event of all, in the same snapshot.
+    pub(super) head: i64,
+    /// The store's time of the reading.
+    #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
+    pub(super) server_time: Timestamp,
+}
+
+/// A page of tasks.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct TaskPage {
+    /// In the order of their numbers.
+    pub(super) items: Vec<TaskItem>,
+    /// Ask for the page beyond it with `cursor`; missing on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_cursor: Option<TaskId>,
+    /// The number of the last event of all, in the same snapshot.
+    pub(super) head: i64,
+    /// The store's time of the reading.
+    #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
+    pub(super) server_time: Timestamp,
+}
+
+/// Who did something.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct ActorView {
+    /// `system`, `intake`, `customer`, `rider` or `staff`.
+    kind: String,
+    /// Which one, within the kind. Riders see no other rider's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+}
+
+/// One event of the log.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct EventItem {
+    /// Its number: dense over all regions, in the order of the commits.
+    number: i64,
+    /// Unguessable, never used twice.
+    event_id: String,
+    /// `task`, `detail`, `rider`, `round`, `policy` or `admin`.
+    kind: String,
+    /// Its region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<RegionId>,
+    /// The task that it changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<TaskId>,
+    /// The revision before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_revision: Option<Revision>,
+    /// The revision after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_revision: Option<Revision>,
+    /// What was done.
+    action: String,
+    /// Who did it.
+    actor: ActorView,
+    /// The rider whom it concerns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rider_id: Option<RiderId>,
+    /// How the owner came by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
+    /// Why, as a code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// When.
+    #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
+    occurred_at: Timestamp,
+}
+
+impl EventItem {
+    /// `event` as `caller` may see it.
+    pub(super) fn of(event: &LoggedEvent, caller: &Caller) -> Self {
+        let me = caller.actor.rider().map(|me| me.0);
+        let other = |rider: i64| me.is_some_and(|me| me != rider);
+        let by_other = event.actor_kind == "rider"
+            && event.actor_id.as_ref().and_then(|id| id.parse().ok()).is_some_and(other);
+        Self {
+            number: event.number,
+            event_id: event.event_id.clone(),
+            kind: event.kind.clone(),
+            region: event.region_id.map(RegionId),
+            task_id: event.task_id.map(TaskId),
+            from_revision: event.from_revision.map(Revision),
+            to_revision: event.to_revision.map(Revision),
+            action: event.action.clone(),
+            actor: ActorView {
+                kind: event.actor_kind.clone(),
+                id: event.actor_id.clone().filter(|_| !by_other),
+            },
+            rider_id: event.rider_id.filter(|rider| !other(*rider)).map(RiderId),
+            mode: event.mode.clone(),
+            reason: event.reason.clone(),
+            occurred_at: Timestamp(event.occurred_at),
+        }
+    }
+}

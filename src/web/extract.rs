@@ -1,0 +1,209 @@
+//! What a request may hold: JSON bodies, keys, ids, queries, languages. Whatever is wrong is said by code, place and
+//! sentence.
+
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, FromRequestParts, Path, Request, rejection::BytesRejection},
+    http::{HeaderMap, header, request::Parts},
+};
+use serde::de::DeserializeOwned;
+
+use super::{
+    desk::Desk,
+    problem::{Problem, ProblemCode},
+};
+use crate::domain::{command::RequestKey, id::TaskId, refusal::Lang};
+
+/// The language of the answer: what `Accept-Language` prefers among ours, English for scripts that say nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Language(pub Lang);
+
+/// The best of our languages by `Accept-Language` (RFC 9110 §12.5.4), if it names one of them.
+pub fn preferred(headers: &HeaderMap) -> Option<Lang> {
+    let wanted = headers.get(header::ACCEPT_LANGUAGE)?.to_str().ok()?;
+    let mut best: Option<(f32, Lang)> = None;
+    for part in wanted.split(',') {
+        let mut fields = part.split(';');
+        let tag = fields.next().unwrap_or_default().trim().to_ascii_lowercase();
+        let quality = fields
+            .find_map(|field| field.trim().strip_prefix("q=")?.parse::<f32>().ok())
+            .unwrap_or(1.0);
+        let lang = match tag.split('-').next() {
+            Some("zh") => Lang::Zh,
+            Some("en") => Lang::En,
+            _ => continue,
+        };
+        if quality > 0.0 && best.is_none_or(|(known, _)| quality > known) {
+            best = Some((quality, lang));
+        }
+    }
+    best.map(|(_, lang)| lang)
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Language {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self(preferred(&parts.headers).unwrap_or(Lang::En)))
+    }
+}
+
+/// The language of a request that is still in one piece.
+pub(super) fn language(parts: &Parts) -> Lang {
+    preferred(&parts.headers).unwrap_or(Lang::En)
+}
+
+/// A JSON body of exactly the declared fields.
+#[derive(Debug)]
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Desk> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &Desk) -> Result<Self, Problem> {
+        let lang = preferred(request.headers()).unwrap_or(Lang::En);
+        if !is_json(request.headers()) {
+            return Err(Problem::new(ProblemCode::MediaType, lang));
+        }
+        let bytes = Bytes::from_request(request, state).await;
+        let bytes = bytes.map_err(|rejection| unread(&rejection, lang))?;
+        json(&bytes, lang).map(Self)
+    }
+}
+
+/// A body that could not be read to its end.
+pub(super) fn unread(rejection: &BytesRejection, lang: Lang) -> Problem {
+    let large = rejection.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE;
+    let code = if large { ProblemCode::BodyTooLarge } else { ProblemCode::TimedOut };
+    Problem::new(code, lang)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+/// Reads JSON, or says where it is wrong.
+fn json<T: DeserializeOwned>(bytes: &[u8], lang: Lang) -> Result<T, Problem> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        Problem::new(ProblemCode::BodyMalformed, lang)
+            .with(format!("byte {}: not UTF-8", error.valid_up_to()))
+    })?;
+    let mut input = serde_json::Deserializer::from_str(text);
+    let parsed = serde_path_to_error::deserialize(&mut input).map_err(|error| {
+        let pointer = pointer(error.path());
+        let inner = error.into_inner();
+        let code =
+            if inner.is_data() { ProblemCode::BodyInvalid } else { ProblemCode::BodyMalformed };
+        Problem::new(code, lang).with(inner.to_string()).at(pointer)
+    })?;
+    input
+        .end()
+        .map_err(|error| Problem::new(ProblemCode::BodyMalformed, lang).with(error.to_string()))?;
+    Ok(parsed)
+}
+
+/// A path into a document as a JSON pointer.
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    path.iter()
+        .map(|segment| match segment {
+            Segment::Seq { index } => format!("/{index}"),
+            Segment::Map { key } => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+            Segment::Enum { variant } => format!("/{variant}"),
+            Segment::Unknown => "/?".to_owned(),
+        })
+        .collect()
+}
+
+/// The request key of a command: the header `Idempotency-Key`.
+#[derive(Clone, Debug)]
+pub struct Key(pub RequestKey);
+
+impl FromRequestParts<Desk> for Key {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _desk: &Desk) -> Result<Self, Problem> {
+        let lang = language(parts);
+        let mut given = parts.headers.get_all("idempotency-key").iter();
+        let (first, second) = (given.next(), given.next());
+        let Some(first) = first.filter(|key| !key.is_empty()) else {
+            return Err(Problem::new(ProblemCode::KeyMissing, lang));
+        };
+        let key = first.to_str().ok().and_then(RequestKey::parse).filter(|_| second.is_none());
+        key.map(Self).ok_or_else(|| Problem::new(ProblemCode::KeyMalformed, lang))
+    }
+}
+
+/// The task of a path. What is no task number names no task: 404, like any other that is not there.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskPath(pub TaskId);
+
+impl FromRequestParts<Desk> for TaskPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, desk: &Desk) -> Result<Self, Problem> {
+        let missing = || Problem::new(ProblemCode::NotFound, language(parts));
+        let missing_now = missing();
+        let path =
+            Path::<std::collections::HashMap<String, String>>::from_request_parts(parts, desk);
+        let Ok(Path(fields)) = path.await else { return Err(missing_now) };
+        fields.get("id").and_then(|id| TaskId::parse(id)).map(Self).ok_or(missing_now)
+    }
+}
+
+/// The parameters of a query, exactly the declared ones.
+#[derive(Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri);
+        query.map(|query| Self(query.0)).map_err(|rejection| {
+            Problem::new(ProblemCode::QueryInvalid, language(parts)).with(rejection.body_text())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wants(text: &str) -> Option<Lang> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT_LANGUAGE, text.parse().ok()?);
+        preferred(&headers)
+    }
+
+    #[test]
+    fn the_best_of_our_languages_is_taken() {
+        assert_eq!(wants("zh-CN,zh;q=0.9,en;q=0.8"), Some(Lang::Zh));
+        assert_eq!(wants("fr, en-GB;q=0.5, zh;q=0.1"), Some(Lang::En));
+        assert_eq!(wants("en;q=0.2, zh-Hant;q=0.3"), Some(Lang::Zh));
+        assert_eq!(wants("en;q=0"), None);
+        assert_eq!(wants("fr"), None);
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_body_is_said_with_its_place() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[expect(dead_code, reason = "only parsed")]
+        struct Sample {
+            items: Vec<u8>,
+        }
+        let of = |text: &[u8]| {
+            let problem = json::<Sample>(text, Lang::En).err();
+            problem.map(|problem| (problem.code.as_str(), problem.pointer.unwrap_or_default()))
+        };
+        assert_eq!(of(b"{\"items\":[1,2]}"), None);
+        assert_eq!(of(b"{\"items\":[1,\"x\"]}"), Some(("BODY_INVALID", "/items/1".to_owned())));
+        assert_eq!(of(b"{\"more\":1}"), Some(("BODY_INVALID", "/more".to_owned())));
+        assert_eq!(of(b"{\"items\":[1"), Some(("BODY_MALFORMED", "/items/1".to_owned())));
+        assert_eq!(of(b"{\"items\":[]} x"), Some(("BODY_MALFORMED", String::new())));
+        assert_eq!(of(b"\xff"), Some(("BODY_MALFORMED", String::new())));
+    }
+}

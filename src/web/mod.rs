@@ -1,0 +1,62 @@
+//! HTTP and nothing else: pages, forms and JSON around the executor.
+//!
+//! **Architecture invariant.** It reads through [`Db`](crate::store::Db) and changes tasks through the
+//! [`Executor`](crate::engine::executor::Executor) alone. Who acts comes from the session or the token, never from
+//! what was sent. A page says what the database said, at the moment that it names.
+//!
+//! | file | |
+//! |---|---|
+//! | `desk` | what every request needs: the executor, the origin, the doors |
+//! | `serve` | connections, time-outs, the end in good order |
+//! | `headers` | what every answer carries |
+//! | `problem` | errors, for scripts and for people |
+//! | `extract` | what a request may hold |
+//! | `who`, `people`, `session`, `password` | who is there |
+//! | `page`, `chip`, `answer_page`, `forms`, `files` | what pages are made of |
+//! | `enter` | pages for everyone: links, taste, errors |
+//! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
+//! | `api/` | JSON for scripts |
+
+mod answer_page;
+pub mod api;
+mod chip;
+mod console;
+mod desk;
+mod enter;
+mod extract;
+mod files;
+mod forms;
+mod headers;
+mod page;
+mod password;
+mod people;
+mod problem;
+mod rider;
+pub mod serve;
+mod session;
+mod track;
+mod who;
+
+pub use desk::{Desk, Origin};
+pub use password::hash as hash_password;
+pub use problem::{Problem, ProblemCode};
+pub use serve::{Limits, Server};
+pub use session::Sessions;
+
+use axum::Router;
+
+/// Everything that this program answers.
+pub fn router(desk: &Desk) -> Router {
+    let (api, description) = api::router().split_for_parts();
+    let router = api
+        .merge(api::description(description))
+        .merge(console::router(desk))
+        .merge(rider::router(desk))
+        .merge(track::router())
+        .merge(enter::router())
+        .merge(files::router())
+        .fallback(problem::no_such_page)
+        .method_not_allowed_fallback(problem::wrong_method)
+        .with_state(desk.clone());
+    headers::on_every_answer(router, desk)
+}
