@@ -60,6 +60,8 @@
 //! | [`domain`] | words, the transition table, decisions, the judge of recorded runs: pure |
 //! | [`store`] | all SQL; one statement serves SQLite and PostgreSQL |
 //! | [`engine`] | what happens by itself and in which order |
+//! | [`intake`] | files of other systems, read row by row: what each row is, or why it is nothing |
+//! | [`import`] | brings those rows to the desk, and says what became of each |
 //! | [`clock`] | time and randomness as inputs |
 //! | [`config`] | flags and their environment twins |
 //! | [`fault`] | faults that tests plant; nothing of it is left in a product |
@@ -70,5 +72,7 @@ pub mod config;
 pub mod domain;
 pub mod engine;
 pub mod fault;
+pub mod import;
+pub mod intake;
 pub mod store;
 pub mod web;
