@@ -14,6 +14,7 @@
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `forms`, `files` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
+//! | `uploads` | files that somebody looks at before they are imported |
 //! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
 //! | `api/` | JSON for scripts |
 
@@ -35,6 +36,7 @@ mod rider;
 pub mod serve;
 mod session;
 mod track;
+mod uploads;
 mod who;
 
 pub use desk::{Desk, Origin};
