@@ -1,8 +1,12 @@
 //! Flags and their environment twins, parsed once. Nothing else reads the environment.
 
+mod demo;
+
 use std::{fmt, net::SocketAddr};
 
 use clap::{Args, Parser, Subcommand};
+
+pub use demo::DemoArgs;
 
 /// Dispatch Desk (派单台): one owner per task revision, every outcome recorded, every answer explained.
 #[derive(Debug, Parser)]
@@ -25,6 +29,8 @@ pub enum Run {
         #[command(flatten)]
         database: Database,
     },
+    /// Try the desk without any set-up: a seeded region, and people who act by themselves.
+    Demo(DemoArgs),
     /// Add people and regions, make tokens and sign-in links.
     Admin {
         /// Which database.

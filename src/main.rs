@@ -2,6 +2,8 @@
 
 #[path = "main/admin.rs"]
 mod admin;
+#[path = "main/demo.rs"]
+mod demo;
 #[path = "main/serve.rs"]
 mod serve;
 
@@ -26,6 +28,7 @@ async fn main() -> ExitCode {
         .init();
     let ran = match Config::parse().run {
         Run::Serve { listen, database } => serve::serve(&listen, &database).await,
+        Run::Demo(arguments) => demo::run(&arguments).await,
         Run::Admin { database, admin } => admin::run(&database, &admin).await,
         Run::Reconcile { database } => run_reconcile(&database).await,
         Run::Version { database, json } => version(&database, json).await,
