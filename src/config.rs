@@ -1,12 +1,14 @@
 //! Flags and their environment twins, parsed once. Nothing else reads the environment.
 
 mod demo;
+mod import;
 
 use std::{fmt, net::SocketAddr};
 
 use clap::{Args, Parser, Subcommand};
 
 pub use demo::DemoArgs;
+pub use import::ImportArgs;
 
 /// Dispatch Desk (派单台): one owner per task revision, every outcome recorded, every answer explained.
 #[derive(Debug, Parser)]
@@ -46,6 +48,8 @@ pub enum Run {
         #[command(flatten)]
         database: Database,
     },
+    /// Bring the orders of a file to the desk; exit code 1 if rows were refused, 2 if it could not be done.
+    Import(Box<ImportArgs>),
     /// Print the versions of this program and of its database.
     Version {
         /// Which database.

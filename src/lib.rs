@@ -63,6 +63,8 @@
 //! | [`client`] | a typed client of the JSON API |
 //! | [`simulate`] | people who act by themselves, through the client |
 //! | [`demo`] | a desk to try, with such people |
+//! | [`intake`] | files of other systems, read row by row: what each row is, or why it is nothing |
+//! | [`import`] | brings those rows to the desk, and says what became of each |
 //! | [`clock`] | time and randomness as inputs |
 //! | [`config`] | flags and their environment twins |
 //! | [`fault`] | faults that tests plant; nothing of it is left in a product |
@@ -76,5 +78,7 @@ pub mod domain;
 pub mod engine;
 pub mod fault;
 pub mod simulate;
+pub mod import;
+pub mod intake;
 pub mod store;
 pub mod web;

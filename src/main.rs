@@ -11,8 +11,9 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Parser;
 use dispatch_desk::{
-    config::{Config, Database, Run},
+    config::{Config, Database, ImportArgs, Run},
     engine::reconcile::reconcile,
+    import,
     store::{Db, Product, Time},
 };
 
@@ -31,6 +32,7 @@ async fn main() -> ExitCode {
         Run::Demo(arguments) => demo::run(&arguments).await,
         Run::Admin { database, admin } => admin::run(&database, &admin).await,
         Run::Reconcile { database } => run_reconcile(&database).await,
+        Run::Import(arguments) => run_import(*arguments).await,
         Run::Version { database, json } => version(&database, json).await,
     };
     ran.unwrap_or_else(|error| {
@@ -74,6 +76,36 @@ async fn run_reconcile(database: &Database) -> anyhow::Result<ExitCode> {
         }
     )?;
     Ok(if report.differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn run_import(arguments: ImportArgs) -> anyhow::Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    if arguments.list {
+        for (name, about) in import::mappings() {
+            writeln!(out, "{name:21} {about}")?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    must_exist(&arguments.database)?;
+    let db = Db::open(&arguments.database.url, Time::System).await?;
+    let request = import::Request {
+        file: arguments.file.unwrap_or_default(),
+        mapping: arguments.mapping.unwrap_or_default(),
+        region: arguments.region.unwrap_or_default(),
+        source: arguments.source,
+        base_date: arguments.base_date,
+        pickup: arguments.pickup,
+        riders: arguments.riders,
+        dry_run: arguments.dry_run,
+        errors: arguments.errors,
+        lang: arguments.lang,
+    };
+    let finished = import::command(&request, &db, &mut out).await;
+    db.close().await;
+    Ok(match finished? {
+        import::Finished::AllTaken => ExitCode::SUCCESS,
+        import::Finished::SomeRefused => ExitCode::FAILURE,
+    })
 }
 
 async fn version(database: &Database, json: bool) -> anyhow::Result<ExitCode> {

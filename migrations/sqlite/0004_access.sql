@@ -28,11 +28,14 @@ CREATE TABLE sign_in_link (
     uses_left INTEGER NOT NULL CHECK (uses_left >= 0)
 ) STRICT;
 
+CREATE INDEX sign_in_link_over ON sign_in_link (expires_at);
+
 -- Of a browser's session only the hash of its id is kept. Who owns it is a column, so that all of
 -- somebody's sessions can be ended at once.
 CREATE TABLE web_session (
     hash TEXT PRIMARY KEY,
-    actor_kind TEXT NOT NULL,
+    -- Nobody, before the sign-in, is the empty text.
+    actor_kind TEXT NOT NULL CHECK (actor_kind IN ('', 'intake', 'customer', 'rider', 'staff')),
     actor_id TEXT NOT NULL,
     data TEXT NOT NULL,
     created_at INTEGER NOT NULL,

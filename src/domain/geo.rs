@@ -18,6 +18,11 @@ impl Place {
         (-90.0..=90.0).contains(&self.lat) && (-180.0..=180.0).contains(&self.lng)
     }
 
+    /// Metres along the ground to another place.
+    pub fn metres_to(self, other: Self) -> f64 {
+        Haversine.distance(self.point(), other.point())
+    }
+
     fn point(self) -> Point {
         Point::new(self.lng, self.lat)
     }
@@ -43,9 +48,7 @@ impl Area {
     pub fn contains(&self, place: Place) -> bool {
         place.is_on_earth()
             && match self {
-                Self::Circle { centre, radius_m } => {
-                    Haversine.distance(centre.point(), place.point()) <= *radius_m
-                }
+                Self::Circle { centre, radius_m } => centre.metres_to(place) <= *radius_m,
                 Self::Polygon(corners) => {
                     let ring: LineString =
                         corners.iter().map(|corner| (corner.lng, corner.lat)).collect();

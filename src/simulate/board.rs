@@ -18,6 +18,8 @@ struct Known {
     revision: Revision,
     /// Who is invited or owns it; nobody if it is open.
     rider: Option<RiderId>,
+    /// Whether that rider owns it.
+    owned: bool,
 }
 
 /// What a dispatcher knows of the tasks that are under way.
@@ -44,18 +46,20 @@ impl Board {
         if known.is_some_and(|known| revision <= known.revision) {
             return Some(verb);
         }
-        let rider = match verb {
+        let was = known.filter(|known| known.owned).and_then(|known| known.rider);
+        let (rider, owned) = match verb {
             Verb::Cancel | Verb::Deliver => {
                 self.forget(task);
                 return Some(verb);
             }
-            Verb::Offer | Verb::Reassign | Verb::Accept | Verb::Grab | Verb::Assign => {
-                event.rider_id
+            Verb::Offer | Verb::Reassign => (event.rider_id, false),
+            Verb::Accept | Verb::Grab | Verb::Assign => (event.rider_id, true),
+            Verb::Arrive | Verb::PickUp | Verb::Edit => (event.rider_id.or(was), true),
+            Verb::Create | Verb::Decline | Verb::Withdraw | Verb::Expire | Verb::HandBack => {
+                (None, false)
             }
-            Verb::Arrive | Verb::PickUp | Verb::Edit => known.and_then(|known| known.rider),
-            Verb::Create | Verb::Decline | Verb::Withdraw | Verb::Expire | Verb::HandBack => None,
         };
-        self.tasks.insert(task, Known { revision, rider });
+        self.tasks.insert(task, Known { revision, rider, owned });
         Some(verb)
     }
 
@@ -69,7 +73,8 @@ impl Board {
             self.forget(task.id);
         } else {
             let rider = task.rider_id.filter(|_| task.state != StateName::Open);
-            self.tasks.insert(task.id, Known { revision: task.revision, rider });
+            let owned = task.state == StateName::Assigned;
+            self.tasks.insert(task.id, Known { revision: task.revision, rider, owned });
         }
     }
 
@@ -82,6 +87,11 @@ impl Board {
     pub(super) fn open(&self) -> Vec<(TaskId, Revision)> {
         let open = self.tasks.iter().filter(|(_, known)| known.rider.is_none());
         open.map(|(task, known)| (*task, known.revision)).collect()
+    }
+
+    /// How many tasks nobody owns: those that are open, and those that are offered.
+    pub(super) fn unowned(&self) -> usize {
+        self.tasks.values().filter(|known| !known.owned).count()
     }
 
     /// How much each rider holds.

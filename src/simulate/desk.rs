@@ -68,8 +68,9 @@ impl World {
                 break;
             }
         }
-        let open = locked(board).open().len();
-        self.open.store(open, Ordering::Relaxed);
+        let board = locked(board);
+        self.open.store(board.open().len(), Ordering::Relaxed);
+        self.unowned.store(board.unowned(), Ordering::Relaxed);
     }
 
     /// Whom to invite for what.

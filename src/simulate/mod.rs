@@ -97,8 +97,9 @@ struct World {
     shop: Client,
     dispatchers: Vec<(Client, Mutex<Board>)>,
     riders: Vec<Rider>,
-    /// How many tasks are open, as the dispatchers know.
+    /// How many tasks are open, as the dispatchers know, and how many nobody owns yet.
     open: AtomicUsize,
+    unowned: AtomicUsize,
     tally: Mutex<Tally>,
     latencies: Mutex<Latencies>,
 }
@@ -128,6 +129,7 @@ impl Simulation {
             dispatchers: cast.dispatchers.into_iter().map(board).collect(),
             riders: cast.riders.into_iter().map(Rider::new).collect(),
             open: AtomicUsize::new(0),
+            unowned: AtomicUsize::new(0),
             tally: Mutex::default(),
             latencies: Mutex::default(),
             manners,
@@ -147,7 +149,7 @@ impl Simulation {
 
     /// Whether anybody still has something to do but to look around.
     pub fn is_busy(&self) -> bool {
-        self.agenda.is_busy() || self.world.open.load(Ordering::Relaxed) > 0
+        self.agenda.is_busy() || self.world.unowned.load(Ordering::Relaxed) > 0
     }
 
     /// Does what is due at `now`, and what is due within the manners' window after it. Every command that is sent is

@@ -48,12 +48,14 @@ const SESSION: Sql = Sql::same(
     "SELECT actor_kind, actor_id, data, created_at, seen_at FROM web_session WHERE hash = $1",
 );
 const END_SESSION: Sql = Sql::same("DELETE FROM web_session WHERE hash = $1");
-const END_SESSIONS_OF: Sql =
+pub(super) const END_SESSIONS_OF: Sql =
     Sql::same("DELETE FROM web_session WHERE actor_kind = $1 AND actor_id = $2");
-const PRUNE_SESSIONS: Sql = Sql::same(
-    "DELETE FROM web_session WHERE hash IN (SELECT hash FROM web_session WHERE seen_at < $1 LIMIT $2)",
+pub(super) const PRUNE_SESSIONS: Sql = Sql::same(
+    // Looked at twice: one that is saved meanwhile is not old any more.
+    "DELETE FROM web_session WHERE hash IN (SELECT hash FROM web_session WHERE seen_at < $1 LIMIT $2) \
+     AND seen_at < $1",
 );
-const PRUNE_LINKS: Sql = Sql::same(
+pub(super) const PRUNE_LINKS: Sql = Sql::same(
     "DELETE FROM sign_in_link WHERE hash IN (SELECT hash FROM sign_in_link WHERE expires_at < $1 LIMIT $2)",
 );
 

@@ -24,19 +24,19 @@ const REGION_NAMES: Sql = Sql::same("SELECT id, name FROM region ORDER BY id");
 const STAFF_ACCOUNT: Sql = Sql::same("SELECT id, role, disabled, name FROM staff WHERE id = $1");
 const REGIONS_OF: Sql =
     Sql::same("SELECT region_id FROM staff_region WHERE staff_id = $1 ORDER BY region_id");
-const RIDER_ACCOUNT: Sql = Sql::same(
+pub(super) const RIDER_ACCOUNT: Sql = Sql::same(
     "SELECT d.id, d.region_id, d.capacity, d.duty, d.disabled, d.vehicle, d.risk_rejected, d.name, d.phone, \
      l.at AS fix_at, l.lat, l.lng, \
      (SELECT COUNT(*) FROM task t WHERE t.rider_id = d.id AND t.rider_slot IS NOT NULL) AS holds \
      FROM rider d LEFT JOIN rider_location l ON l.rider_id = d.id WHERE d.id = $1",
 );
-const RIDERS_OF: Sql = setwise!(
+pub(super) const RIDERS_OF: Sql = setwise!(
     "SELECT d.id, d.region_id, d.capacity, d.duty, d.disabled, d.vehicle, d.risk_rejected, d.name, d.phone, \
      l.at AS fix_at, l.lat, l.lng, \
-     (SELECT COUNT(*) FROM task t WHERE t.rider_id = d.id AND t.rider_slot IS NOT NULL) AS holds FROM ",
+     (SELECT COUNT(*) FROM task t WHERE t.rider_id = d.id AND t.rider_slot IS NOT NULL) AS holds \
+     FROM rider d LEFT JOIN rider_location l ON l.rider_id = d.id WHERE d.region_id IN (SELECT r.id FROM ",
     rows(id int),
-    " CROSS JOIN rider d LEFT JOIN rider_location l ON l.rider_id = d.id \
-     WHERE d.region_id = r.id AND d.disabled = 0 AND d.id > $2 ORDER BY d.id LIMIT $3"
+    ") AND d.disabled = 0 AND d.id > $2 ORDER BY d.id LIMIT $3"
 );
 const RIDER_NAMES: Sql =
     setwise!("SELECT d.id, d.name FROM ", rows(id int), " CROSS JOIN rider d WHERE d.id = r.id");
@@ -123,14 +123,14 @@ pub struct Names {
 impl Tx {
     /// All regions with the rules in force at `now`. A region without any policy has the default.
     pub async fn regions(&mut self, now: Timestamp) -> Result<Vec<NamedRegion>> {
-        let mut names: HashMap<_, _> =
-            fetch!(self, (i64, String), REGION_NAMES).into_iter().collect();
+        let names: HashMap<_, _> = fetch!(self, (i64, String), REGION_NAMES).into_iter().collect();
         let all = fetch!(self, RegionRow, ALL_REGIONS);
-        let named = |region: Region| {
-            let name = names.remove(&region.id.0).unwrap_or_default();
+        let in_force = self.in_force(all, now).await?.into_iter();
+        let with_name = |region: Region| {
+            let name = names.get(&region.id.0).cloned().unwrap_or_default();
             NamedRegion { name, region }
         };
-        Ok(self.in_force(all, now).await?.into_iter().map(named).collect())
+        Ok(in_force.map(with_name).collect())
     }
 
     /// A member of staff with their regions.

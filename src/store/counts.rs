@@ -12,33 +12,37 @@ use crate::domain::{
     task::{Stage, StateName},
 };
 
-const COUNT_FREE: Sql = setwise!(
-    "SELECT COUNT(*) FROM ",
+/// Counts region by region, each by its index.
+macro_rules! counted {
+    ($from_where:literal) => {
+        setwise!(
+            @text concat!("SELECT CAST(COALESCE(SUM((SELECT COUNT(*) FROM ", $from_where, ")), 0) AS BIGINT) FROM "),
+            rows(id int),
+            ""
+        )
+    };
+}
+
+pub(super) const COUNT_FREE: Sql =
+    counted!("task t WHERE t.region_id = r.id AND t.state = $2 AND t.stage IS NULL");
+pub(super) const COUNT_STAGED: Sql =
+    counted!("task t WHERE t.region_id = r.id AND t.state = 'assigned' AND t.stage = $2");
+pub(super) const COUNT_EXPIRING: Sql = setwise!(
+    "SELECT COUNT(*) FROM task t WHERE t.state = 'offered' AND t.offer_until <= $2 AND t.region_id IN \
+     (SELECT r.id FROM ",
     rows(id int),
-    " CROSS JOIN task t WHERE t.region_id = r.id AND t.state = $2 AND t.stage IS NULL"
+    ")"
 );
-const COUNT_STAGED: Sql = setwise!(
-    "SELECT COUNT(*) FROM ",
-    rows(id int),
-    " CROSS JOIN task t WHERE t.region_id = r.id AND t.state = 'assigned' AND t.stage = $2"
-);
-const COUNT_EXPIRING: Sql = setwise!(
-    "SELECT COUNT(*) FROM ",
-    rows(id int),
-    " CROSS JOIN task t WHERE t.region_id = r.id AND t.state = 'offered' AND t.stage IS NULL \
-     AND t.offer_until <= $2"
-);
-const COUNT_ENDED: Sql = setwise!(
-    "SELECT COUNT(*) FROM ",
-    rows(id int),
-    " CROSS JOIN dispatch_event e WHERE e.region_id = r.id AND e.action = $2 AND e.occurred_at >= $3 \
+pub(super) const COUNT_ENDED: Sql = counted!(
+    "dispatch_event e WHERE e.region_id = r.id AND e.action = $2 AND e.occurred_at >= $3 \
      AND e.action IN ('deliver', 'cancel', 'decline', 'expire')"
 );
-const COUNT_REFUSED: Sql = setwise!(
-    "SELECT COUNT(*) FROM (SELECT a.number FROM ",
+/// The refusals first, whatever the planner knows: there are few, and tasks many.
+pub(super) const COUNT_REFUSED: Sql = setwise!(
+    "SELECT COUNT(*) FROM (SELECT a.number FROM attempt a CROSS JOIN task t WHERE t.id = a.task_id AND a.at >= $2 \
+     AND a.code NOT IN ('done', 'ALREADY_DONE', 'ALREADY_YOURS') AND t.region_id IN (SELECT r.id FROM ",
     rows(id int),
-    " CROSS JOIN attempt a JOIN task t ON t.id = a.task_id WHERE t.region_id = r.id AND a.at >= $2 \
-     AND a.code NOT IN ('done', 'ALREADY_DONE', 'ALREADY_YOURS') LIMIT $3) AS counted"
+    ") LIMIT $3) AS counted"
 );
 
 /// What a board counts, for the regions of its reader.

@@ -1,12 +1,14 @@
 //! Lists of tasks with what is written on them: by region and state, by rider, by the customer's link.
 
+use std::collections::BTreeSet;
+
 use sqlx::FromRow;
 
 use super::{
     error::Result,
     load::ids,
     rows::TaskRow,
-    sql::{Sql, setwise},
+    sql::{Sql, paged},
     tx::{Tx, fetch},
 };
 use crate::domain::{
@@ -26,14 +28,21 @@ macro_rules! card_columns {
     };
 }
 
-/// A list over regions. `CROSS JOIN` keeps SQLite from walking the tasks first.
+/// A page of cards over regions.
 macro_rules! listed {
-    ($tail:literal) => {
-        setwise!(
-            @text concat!("SELECT ", card_columns!(), " FROM "),
-            rows(id int),
-            concat!(" CROSS JOIN task t JOIN task_detail d ON d.task_id = t.id \
-                     LEFT JOIN rider w ON w.id = t.rider_id WHERE t.region_id = r.id ", $tail)
+    ($which:literal, order($before:literal, $order:literal)) => {
+        paged!(
+            concat!("SELECT ", card_columns!(), " FROM "),
+            "task",
+            "id",
+            $which,
+            order($before, $order),
+            "$4",
+            concat!(
+                " CROSS JOIN task t JOIN task_detail d ON d.task_id = t.id LEFT JOIN rider w ON w.id = t.rider_id \
+                 WHERE t.id = k.id ORDER BY t.id ",
+                $order
+            )
         )
     };
 }
@@ -50,24 +59,25 @@ macro_rules! cards {
     };
 }
 
-const FREE: Sql =
-    listed!("AND t.state = $2 AND t.stage IS NULL AND t.id > $3 ORDER BY t.id LIMIT $4");
-const FREE_LATEST: Sql =
-    listed!("AND t.state = $2 AND t.stage IS NULL AND t.id < $3 ORDER BY t.id DESC LIMIT $4");
-const STAGED: Sql =
-    listed!("AND t.state = $2 AND t.stage = $5 AND t.id > $3 ORDER BY t.id LIMIT $4");
-const STAGED_LATEST: Sql =
-    listed!("AND t.state = $2 AND t.stage = $5 AND t.id < $3 ORDER BY t.id DESC LIMIT $4");
-const POOL: Sql = listed!(
-    "AND t.state = 'open' AND t.stage IS NULL AND t.release_at <= $2 AND t.id > $3 \
+pub(super) const FREE: Sql =
+    listed!("p.state = $2 AND p.stage IS NULL AND p.id > $3", order("p.stage ASC, ", "ASC"));
+pub(super) const FREE_LATEST: Sql =
+    listed!("p.state = $2 AND p.stage IS NULL AND p.id < $3", order("p.stage DESC, ", "DESC"));
+pub(super) const STAGED: Sql =
+    listed!("p.state = $2 AND p.stage = $5 AND p.id > $3", order("p.stage ASC, ", "ASC"));
+pub(super) const STAGED_LATEST: Sql =
+    listed!("p.state = $2 AND p.stage = $5 AND p.id < $3", order("p.stage DESC, ", "DESC"));
+pub(super) const POOL: Sql = cards!(
+    "WHERE t.region_id = $1 AND t.state = 'open' AND t.stage IS NULL AND t.release_at <= $2 AND t.id > $3 \
      AND (t.vehicle IS NULL OR t.vehicle = $5) \
      AND NOT EXISTS (SELECT 1 FROM round n WHERE n.task_id = t.id AND n.status = 'running') \
-     ORDER BY t.id LIMIT $4"
+     ORDER BY t.stage, t.id LIMIT $4"
 );
 const CARD: Sql = cards!("WHERE t.id = $1");
-const CARDS_HELD: Sql = cards!("WHERE t.rider_id = $1 AND t.rider_slot IS NOT NULL ORDER BY t.id");
-const CARD_TRACKED: Sql = cards!("WHERE d.tracking_token = $1");
-const CARD_OF_ORDER: Sql = cards!("WHERE t.source = $1 AND t.request_key = $2");
+pub(super) const CARDS_HELD: Sql =
+    cards!("WHERE t.rider_id = $1 AND t.rider_slot IS NOT NULL ORDER BY t.id");
+pub(super) const CARD_TRACKED: Sql = cards!("WHERE d.tracking_token = $1");
+pub(super) const CARD_OF_ORDER: Sql = cards!("WHERE t.source = $1 AND t.request_key = $2");
 
 /// What is written on a task beside its state.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,9 +165,9 @@ impl CardRow {
     }
 }
 
-/// Regions as the parameter of a list.
+/// Regions as the parameter of a list, each of them once.
 pub(super) fn region_rows(regions: &[RegionId]) -> String {
-    ids(regions.iter().map(|region| region.0))
+    ids(regions.iter().map(|region| region.0).collect::<BTreeSet<_>>().into_iter())
 }
 
 /// Which tasks of which regions, and from where on.
@@ -188,9 +198,9 @@ impl Tx {
                 let sql = if latest_first { FREE_LATEST } else { FREE };
                 fetch!(self, CardRow, sql, &regions, state, beyond, limit)
             }
-            Some(stage) => {
+            Some(at) => {
                 let sql = if latest_first { STAGED_LATEST } else { STAGED };
-                fetch!(self, CardRow, sql, &regions, state, beyond, limit, stage.as_str())
+                fetch!(self, CardRow, sql, &regions, state, beyond, limit, at.as_str())
             }
         };
         found.into_iter().map(CardRow::card).collect()
@@ -207,8 +217,8 @@ impl Tx {
         after: TaskId,
         limit: i64,
     ) -> Result<Vec<Card>> {
-        let (regions, vehicle) = (region_rows(&[region]), vehicle.map(Vehicle::as_str));
-        let found = fetch!(self, CardRow, POOL, &regions, now.0, after.0, limit, vehicle);
+        let vehicle = vehicle.map(Vehicle::as_str);
+        let found = fetch!(self, CardRow, POOL, region.0, now.0, after.0, limit, vehicle);
         found.into_iter().map(CardRow::card).collect()
     }
 

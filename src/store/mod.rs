@@ -60,3 +60,6 @@ pub use readers::{EventPage, Offered};
 pub use rows::LoggedEvent;
 pub use tx::Tx;
 pub use write::Steps;
+
+#[cfg(test)]
+mod plans;

@@ -6,7 +6,7 @@ use super::{
     error::Result,
     lists::region_rows,
     rows::{LoggedEvent, read},
-    sql::{Sql, setwise},
+    sql::{Sql, paged},
     tx::{Tx, execute, fetch},
 };
 use crate::domain::{
@@ -14,24 +14,29 @@ use crate::domain::{
     task::OfferAnswer,
 };
 
-const EVENTS_OF_REGIONS: Sql = setwise!(
+pub(super) const EVENTS_OF_REGIONS: Sql = paged!(
     "SELECT e.number, e.event_id, e.kind, e.subject, e.region_id, e.task_id, e.from_revision, e.to_revision, \
      e.action, e.actor_kind, e.actor_id, e.rider_id, e.mode, e.reason, e.key_hash, e.occurred_at, \
      e.detail_version, e.detail FROM ",
-    rows(id int),
-    " CROSS JOIN dispatch_event e WHERE e.region_id = r.id AND e.number > $2 ORDER BY e.number LIMIT $3"
+    "dispatch_event",
+    "number",
+    "p.number > $2",
+    order("", "ASC"),
+    "$3",
+    " CROSS JOIN dispatch_event e WHERE e.number = k.number ORDER BY e.number"
 );
-const OFFER: Sql = Sql::same(
+pub(super) const OFFER: Sql = Sql::same(
     "SELECT token, task_id, revision, rider_id, offered_at, offer_until, answered_at, answer, reason, \
      policy_version FROM offer WHERE token = $1",
 );
-const OFFERS_OF: Sql = Sql::same(
+pub(super) const OFFERS_OF: Sql = Sql::same(
     "SELECT token, task_id, revision, rider_id, offered_at, offer_until, answered_at, answer, reason, \
      policy_version FROM offer WHERE task_id = $1 ORDER BY revision",
 );
-const OFFERS_TO: Sql = Sql::same(
+pub(super) const OFFERS_TO: Sql = Sql::same(
     "SELECT token, task_id, revision, rider_id, offered_at, offer_until, answered_at, answer, reason, \
-     policy_version FROM offer WHERE rider_id = $1 AND offered_at >= $2 ORDER BY offered_at DESC, task_id LIMIT $3",
+     policy_version FROM offer WHERE rider_id = $1 AND offered_at >= $2 \
+     ORDER BY offered_at DESC, task_id DESC, revision DESC LIMIT $3",
 );
 /// A write that changes nothing: whether anything can be stored at all.
 const TOUCH: Sql = Sql::same("UPDATE task_counter SET number = number WHERE id = 1");
@@ -120,7 +125,7 @@ impl Tx {
         let items = fetch!(self, LoggedEvent, EVENTS_OF_REGIONS, &regions, after, limit);
         let full = i64::try_from(items.len()).unwrap_or(i64::MAX) >= limit;
         let last = items.last().map_or(after, |event| event.number);
-        let through = if full { last } else { head.max(after) };
+        let through = if full { last } else { head.max(last) };
         Ok(EventPage { after, through, head, items })
     }
 

@@ -76,6 +76,86 @@ macro_rules! setwise {
 
 pub(super) use setwise;
 
+/// A page over regions: `paged!(head, table, key, which, order(before, direction), limit, tail)` makes
+/// `head <keys AS k> tail`.
+///
+/// Of each region it takes the first `limit` keys of rows `p`, of these the first `limit`; the tail joins what is shown.
+/// So a page costs by its own length: a plain join would read and sort all that the regions hold. `$1` is the regions,
+/// `which` is what must hold beside the region. The index is on the region, then what `before` names, then the key.
+///
+/// PostgreSQL is told to order by all of it, and not in a way that it could see through: it would go by the primary key
+/// instead, which takes for ever where a region has but few rows.
+macro_rules! paged {
+    ($head:expr, $table:literal, $key:literal, $which:literal, order($before:literal, $order:literal), $limit:literal,
+     $tail:expr) => {
+        $crate::store::sql::Sql {
+            sqlite: concat!(
+                $head,
+                "(SELECT q.",
+                $key,
+                " FROM (SELECT value ->> 'id' AS id FROM jsonb_each($1)) AS r CROSS JOIN ",
+                $table,
+                " q WHERE q.",
+                $key,
+                " IN (SELECT p.",
+                $key,
+                " FROM ",
+                $table,
+                " p WHERE p.region_id = r.id AND ",
+                $which,
+                " ORDER BY ",
+                $before,
+                "p.",
+                $key,
+                " ",
+                $order,
+                " LIMIT ",
+                $limit,
+                ") ORDER BY q.",
+                $key,
+                " ",
+                $order,
+                " LIMIT ",
+                $limit,
+                ") AS k",
+                $tail
+            ),
+            postgres: concat!(
+                $head,
+                "(SELECT q.",
+                $key,
+                " FROM json_to_recordset(CAST($1 AS json)) AS r(id bigint) \
+                 CROSS JOIN LATERAL (SELECT p.",
+                $key,
+                " FROM ",
+                $table,
+                " p WHERE p.region_id = ANY(ARRAY[r.id]) AND ",
+                $which,
+                " ORDER BY p.region_id ",
+                $order,
+                ", ",
+                $before,
+                "p.",
+                $key,
+                " ",
+                $order,
+                " LIMIT ",
+                $limit,
+                ") AS q ORDER BY q.",
+                $key,
+                " ",
+                $order,
+                " LIMIT ",
+                $limit,
+                ") AS k",
+                $tail
+            ),
+        }
+    };
+}
+
+pub(super) use paged;
+
 /// Rows as the parameter of a set-wise statement.
 ///
 /// Whole numbers travel as JSON numbers: both databases read them exactly over the whole range of 64 bits,

@@ -12,7 +12,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::{
     desk::{Desk, Origin},
+    enter,
     extract::preferred,
+    page::Taste,
     problem::{Problem, ProblemCode},
 };
 use crate::domain::refusal::Lang;
@@ -59,6 +61,10 @@ async fn guard(State(desk): State<Desk>, request: Request, next: Next) -> Respon
     let lang = preferred(request.headers()).unwrap_or(Lang::En);
     let id = desk.token().unwrap_or_default();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let people = wants_a_page(&path, request.headers()).then(|| {
+        let here = request.uri().path_and_query().map_or("/", |here| here.as_str());
+        Taste::of(request.headers(), if method.is_safe() { here } else { "/" })
+    });
     let hostless = !request.headers().contains_key(header::HOST) && request.uri().host().is_none();
     let mut response = if hostless {
         Problem::new(ProblemCode::BodyMalformed, lang).with("Host: missing").into_response()
@@ -71,6 +77,9 @@ async fn guard(State(desk): State<Desk>, request: Request, next: Next) -> Respon
             Err(_) => Problem::new(ProblemCode::Unknown, lang).into_response(),
         }
     };
+    if let (Some(problem), Some(taste)) = (response.extensions().get::<Problem>(), people) {
+        response = enter::error(&desk, &taste, &problem.clone(), &id);
+    }
     let status = response.status().as_u16();
     if status >= 500 {
         tracing::error!(request_id = id, %method, path, status, "answered");
@@ -79,6 +88,12 @@ async fn guard(State(desk): State<Desk>, request: Request, next: Next) -> Respon
     }
     finish(&mut response, &desk, &id);
     response
+}
+
+/// Whether it is a person who asks, with a browser.
+fn wants_a_page(path: &str, headers: &HeaderMap) -> bool {
+    let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok());
+    !path.starts_with("/api/") && accepts.is_some_and(|accepts| accepts.contains("text/html"))
 }
 
 fn finish(response: &mut Response, desk: &Desk, id: &str) {

@@ -11,17 +11,30 @@
 //! | `headers` | what every answer carries |
 //! | `problem` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
-//! | `who`, `session`, `password` | who is there |
+//! | `who`, `people`, `session`, `password` | who is there |
+//! | `page`, `chip`, `answer_page`, `forms`, `files` | what pages are made of |
+//! | `enter` | pages for everyone: links, taste, errors |
+//! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
 //! | `api/` | JSON for scripts |
 
+mod answer_page;
 pub mod api;
+mod chip;
+mod console;
 mod desk;
+mod enter;
 mod extract;
+mod files;
+mod forms;
 mod headers;
+mod page;
 mod password;
+mod people;
 mod problem;
+mod rider;
 pub mod serve;
 mod session;
+mod track;
 mod who;
 
 pub use desk::{Desk, Origin};
@@ -37,6 +50,11 @@ pub fn router(desk: &Desk) -> Router {
     let (api, description) = api::router().split_for_parts();
     let router = api
         .merge(api::description(description))
+        .merge(console::router(desk))
+        .merge(rider::router(desk))
+        .merge(track::router())
+        .merge(enter::router())
+        .merge(files::router())
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::wrong_method)
         .with_state(desk.clone());

@@ -244,6 +244,8 @@ impl IntoResponse for Problem {
         let mut response = (self.status(), Json(self.body())).into_response();
         let kind = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        // For people it is made into a page at the door, where it is known who asked.
+        response.extensions_mut().insert(self.clone());
         match self.code.status() {
             401 => {
                 let scheme = HeaderValue::from_static("Bearer realm=\"dispatch-desk\"");

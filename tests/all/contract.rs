@@ -3,11 +3,15 @@
 //! Every public method of `Tx` and of `Db` has a case in one of these files, on SQLite and on PostgreSQL, against the
 //! same expected figures. `coverage` fails for a statement without one.
 
+mod access;
+mod accounts;
 mod append_only;
 mod apply;
 mod constraints;
+mod counts;
 mod coverage;
 mod edits;
+mod lists;
 mod locks;
 mod log;
 mod opening;
@@ -15,6 +19,7 @@ mod parity;
 mod people;
 mod places;
 pub mod raw;
+mod readers;
 mod reads;
 mod rows;
 mod steps;

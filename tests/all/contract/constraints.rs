@@ -4,7 +4,10 @@ use dispatch_desk::store::Error;
 
 use super::{
     raw::Raw,
-    rows::{ATTEMPT, CANDIDATE, EVENT, OFFER, OUTCOME, RIDER, ROUND, STAFF, TASK, insert},
+    rows::{
+        ATTEMPT, CANDIDATE, EVENT, LINK, OFFER, OUTCOME, PASSWORD, RIDER, ROUND, SESSION, STAFF,
+        TASK, TOKEN, insert,
+    },
 };
 use crate::harness::*;
 
@@ -110,6 +113,47 @@ const REJECTED: &[Bad] = &[
         good: &[("region_id", "1"), ("version", "9"), ("starts_at", "0"), ("rules", "'{}'")],
         instead: &[&[("version", "0")], &[("region_id", "99")], &[("rules", "NULL")]],
     },
+    Bad {
+        table: "api_token",
+        good: TOKEN,
+        instead: &[
+            &[("actor_kind", "'system'")],
+            &[("actor_kind", "'customer'")],
+            &[("actor_kind", "''")],
+            &[("actor_kind", "NULL")],
+            &[("actor_id", "NULL")],
+            &[("secret_hash", "NULL")],
+            &[("label", "NULL")],
+        ],
+    },
+    Bad {
+        table: "staff_password",
+        good: PASSWORD,
+        instead: &[&[("staff_id", "99")], &[("login", "NULL")], &[("phc", "NULL")]],
+    },
+    Bad {
+        table: "sign_in_link",
+        good: LINK,
+        instead: &[
+            &[("actor_kind", "'system'")],
+            &[("actor_kind", "'intake'")],
+            &[("actor_kind", "NULL")],
+            &[("uses_left", "-1")],
+            &[("uses_left", "NULL")],
+            &[("expires_at", "NULL")],
+        ],
+    },
+    Bad {
+        table: "web_session",
+        good: SESSION,
+        instead: &[
+            &[("actor_kind", "'system'")],
+            &[("actor_kind", "'ghost'")],
+            &[("actor_kind", "NULL")],
+            &[("actor_id", "NULL")],
+            &[("data", "NULL")],
+        ],
+    },
 ];
 
 for_each_database!(a_value_outside_of_its_list_or_range_is_refused, |desk| async move {
@@ -140,6 +184,10 @@ for_each_database!(a_value_of_another_type_is_refused, |desk| async move {
         ("attempt", ATTEMPT, "at"),
         ("command_outcome", OUTCOME, "status"),
         ("rider", RIDER, "capacity"),
+        ("api_token", TOKEN, "created_at"),
+        ("staff_password", PASSWORD, "staff_id"),
+        ("sign_in_link", LINK, "expires_at"),
+        ("web_session", SESSION, "seen_at"),
     ] {
         for value in ["'soon'", "'1x'", "''"] {
             let came = raw.run(&insert(table, good, &[(column, value)])).await;

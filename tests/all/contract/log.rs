@@ -47,7 +47,12 @@ for_each_database!(events_of_every_kind_come_back_as_they_were, |desk| async mov
     let mut tx = desk.db.begin().await.unwrap();
     let region = north(&mut tx).await;
     let created = creation(&region, i64::MAX, &order());
-    let key = [Created { creation: &created, request_key: "k", fingerprint: "f" }];
+    let key = [Created {
+        creation: &created,
+        request_key: "k",
+        fingerprint: "f",
+        tracking_token: "k".into(),
+    }];
     tx.insert_tasks(&key).await.unwrap();
     let one = holding(&mut tx, 1, &[]).await;
     let grabbed = step(&region, &rider(1), created.after(), &GRAB, &one);
@@ -189,7 +194,12 @@ for_each_database!(a_task_is_found_by_the_key_that_created_it, |desk| async move
     assert_eq!(tx.created(&[]).await.unwrap().len(), 0);
     let region = north(&mut tx).await;
     let twin = creation(&region, 2, &order());
-    let twin = [Created { creation: &twin, request_key: "key-1", fingerprint: "f" }];
+    let twin = [Created {
+        creation: &twin,
+        request_key: "key-1",
+        fingerprint: "f",
+        tracking_token: "twin".into(),
+    }];
     let twice = tx.insert_tasks(&twin).await;
     assert!(matches!(twice, Err(Error::Moved(_))), "one task a key: {twice:?}");
 });

@@ -87,3 +87,40 @@ pub const ATTEMPT: &[(&str, &str)] = &[
     ("code", "'done'"),
     ("at", "0"),
 ];
+pub const DETAIL: &[(&str, &str)] = &[
+    ("task_id", "1"),
+    ("detail_revision", "1"),
+    ("pickup_lat", "0"),
+    ("pickup_lng", "0"),
+    ("pickup_address", "'a'"),
+    ("dropoff_lat", "0"),
+    ("dropoff_lng", "0"),
+    ("dropoff_address", "'b'"),
+    ("tracking_token", "'t'"),
+];
+pub const TOKEN: &[(&str, &str)] = &[
+    ("id", "'a1'"),
+    ("secret_hash", "'h'"),
+    ("label", "''"),
+    ("actor_kind", "'intake'"),
+    ("actor_id", "'shop'"),
+    ("created_at", "0"),
+];
+pub const PASSWORD: &[(&str, &str)] =
+    &[("staff_id", "1"), ("login", "'wang'"), ("phc", "'$argon2id$'")];
+pub const LINK: &[(&str, &str)] = &[
+    ("hash", "'h'"),
+    ("actor_kind", "'rider'"),
+    ("actor_id", "'1'"),
+    ("created_at", "0"),
+    ("expires_at", "1"),
+    ("uses_left", "1"),
+];
+pub const SESSION: &[(&str, &str)] = &[
+    ("hash", "'h'"),
+    ("actor_kind", "''"),
+    ("actor_id", "''"),
+    ("data", "'{}'"),
+    ("created_at", "0"),
+    ("seen_at", "0"),
+];

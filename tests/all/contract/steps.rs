@@ -75,7 +75,12 @@ pub async fn write_tasks(tx: &mut Tx, numbers: &[i64]) -> Vec<Task> {
     let rows: Vec<_> = created
         .iter()
         .zip(&keys)
-        .map(|(creation, key)| Created { creation, request_key: key, fingerprint: "f" })
+        .map(|(creation, key)| Created {
+            creation,
+            request_key: key,
+            fingerprint: "f",
+            tracking_token: format!("tracking-{key}"),
+        })
         .collect();
     tx.insert_tasks(&rows).await.expect("tasks are inserted");
     created.iter().map(|creation| creation.after().clone()).collect()

@@ -50,6 +50,19 @@ const SAMPLES: &[(&str, &str)] = &[
         "command_outcome",
         "(principal, request_key, fingerprint, status, body, created_at) VALUES ('p', 'k', 'f', 200, '{}', 1)",
     ),
+    (
+        "api_token",
+        "(id, secret_hash, label, actor_kind, actor_id, created_at) VALUES ('a', 'h', '收银', 'intake', 'shop', 1)",
+    ),
+    ("staff_password", "(staff_id, login, phc) VALUES (1, '王', '$argon2id$')"),
+    (
+        "sign_in_link",
+        "(hash, actor_kind, actor_id, created_at, expires_at, uses_left) VALUES ('h', 'rider', '1', 1, 2, 1)",
+    ),
+    (
+        "web_session",
+        "(hash, actor_kind, actor_id, data, created_at, seen_at) VALUES ('h', 'staff', '1', '{}', 1, 2)",
+    ),
 ];
 
 /// The columns of a table at this moment.

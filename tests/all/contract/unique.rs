@@ -4,7 +4,10 @@ use dispatch_desk::store::Error;
 
 use super::{
     raw::Raw,
-    rows::{ASSIGNED, ATTEMPT, CANDIDATE, EVENT, OFFER, OFFERED, OUTCOME, ROUND, TASK, insert},
+    rows::{
+        ASSIGNED, ATTEMPT, CANDIDATE, DETAIL, EVENT, LINK, OFFER, OFFERED, OUTCOME, PASSWORD,
+        ROUND, SESSION, TASK, TOKEN, insert,
+    },
 };
 use crate::harness::*;
 
@@ -40,6 +43,15 @@ for_each_database!(what_there_can_be_one_of_is_there_once, |desk| async move {
             "INSERT INTO event_counter (id, number, attempt) VALUES (1, 0, 0)".to_owned(),
         ),
         (String::new(), "INSERT INTO task_counter (id, number) VALUES (1, 0)".to_owned()),
+        (insert("api_token", TOKEN, &[]), insert("api_token", TOKEN, &[])),
+        // A second password of one member of staff; one name for two.
+        (
+            insert("staff_password", PASSWORD, &[]),
+            insert("staff_password", PASSWORD, &[("login", "'li'")]),
+        ),
+        (String::new(), insert("staff_password", PASSWORD, &[("staff_id", "2")])),
+        (insert("sign_in_link", LINK, &[]), insert("sign_in_link", LINK, &[])),
+        (insert("web_session", SESSION, &[]), insert("web_session", SESSION, &[])),
     ];
     for (first, twin) in cases {
         if !first.is_empty() {
@@ -57,4 +69,12 @@ for_each_database!(what_there_can_be_one_of_is_there_once, |desk| async move {
     ] {
         raw.run(&fine).await.unwrap_or_else(|error| panic!("{fine}: {error}"));
     }
+    // One link for two customers; of old tasks, many have none.
+    let other =
+        |token| insert("task_detail", DETAIL, &[("task_id", "2"), ("tracking_token", token)]);
+    raw.run(&insert("task_detail", DETAIL, &[])).await.unwrap();
+    let came = raw.run(&other("'t'")).await;
+    assert!(matches!(came, Err(Error::Moved(_))), "{came:?}");
+    raw.run("UPDATE task_detail SET tracking_token = NULL").await.unwrap();
+    raw.run(&other("NULL")).await.unwrap();
 });

@@ -1,0 +1,22 @@
+# track
+track-title = My order
+track-planned = Ordered; it will be handed out later
+track-open = Ordered; we are looking for a rider
+track-offered = A rider was asked and has not accepted yet
+track-assigned = A rider has taken it
+track-at-pickup = The rider is at the pickup
+track-picked-up = The rider is on the way to you
+track-delivered = Delivered
+track-cancelled = The order was cancelled
+steps = Progress
+step-ordered = Ordered
+step-taken = Taken by a rider
+step-picked-up = Picked up
+step-delivered = Delivered
+step-cancelled = Cancelled
+step-done = done
+step-now = now
+step-later = to come
+track-cancel = Cancel the order
+track-cancel-help = You can cancel until the rider has picked it up.
+track-no-cancel = It can not be cancelled any more.

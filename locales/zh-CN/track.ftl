@@ -1,0 +1,22 @@
+# track
+track-title = 我的订单
+track-planned = 已下单，稍后开始安排
+track-open = 已下单，正在安排骑手
+track-offered = 正在邀请骑手，尚未接单
+track-assigned = 骑手已接单
+track-at-pickup = 骑手已到取货点
+track-picked-up = 骑手已取货，正在送来
+track-delivered = 已送达
+track-cancelled = 订单已取消
+steps = 进度
+step-ordered = 已下单
+step-taken = 骑手接单
+step-picked-up = 取货
+step-delivered = 送达
+step-cancelled = 取消
+step-done = 已完成
+step-now = 当前
+step-later = 未到
+track-cancel = 取消订单
+track-cancel-help = 骑手取货之前可以取消。
+track-no-cancel = 现在不能取消。

@@ -1,0 +1,44 @@
+//! The console of dispatchers: plain pages that work without JavaScript.
+//!
+//! | file | |
+//! |---|---|
+//! | `sign_in` | in and out, with name and password or by a link |
+//! | `board` | what waits, counted and listed |
+//! | `task` | one task: its story, and a form for each thing that can be done |
+//! | `riders` | whom a task can be offered to, and why not the others |
+//! | `story` | a task's events and refusals in one line of time |
+//! | `command` | a form that was sent: decided, then shown |
+//! | `create` | a new task by hand |
+//! | `rules` | the table and the codes, as the program has them |
+
+mod board;
+mod command;
+mod create;
+mod riders;
+mod rules;
+mod sign_in;
+mod story;
+mod task;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+
+use super::{desk::Desk, people::sessions, session::Lifetime};
+
+/// The routes of the console.
+pub(super) fn router(desk: &Desk) -> Router<Desk> {
+    Router::new()
+        .route("/", get(sign_in::home))
+        .route("/sign-in", get(sign_in::form).post(sign_in::sign_in))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route("/desk/enter/{token}", post(sign_in::enter))
+        .route("/board", get(board::page))
+        .route("/tasks/new", get(create::form).post(create::create))
+        .route("/tasks/{id}", get(task::page))
+        .route("/tasks/{id}/detail", post(command::edit))
+        .route("/tasks/{id}/{verb}", post(command::command))
+        .route("/rules", get(rules::page))
+        .layer(sessions(desk, "desk", Lifetime::STAFF))
+}

@@ -1,0 +1,264 @@
+//! One task: where it stands, its story, and a form for each thing that can be done.
+
+use askama::Template;
+use axum::{
+    extract::{Query, State},
+    http::StatusCode,
+    response::Response,
+};
+use serde::Deserialize;
+
+use super::{
+    super::{
+        answer_page::{self, Banner},
+        chip::{Chip, money},
+        desk::Desk,
+        extract::TaskPath,
+        forms::{Typed, Wrong, reasons},
+        page::{Shell, When, filters, render},
+        people::{Seat, StaffSeat, zone},
+        problem::{Problem, ProblemCode},
+    },
+    riders::{self, Choice},
+    story::{Line, Record, reason_words},
+};
+use crate::{
+    domain::{command::Verb, id::TaskId, legal::legal, order::Stop, refusal::Lang},
+    store,
+};
+
+/// A form for one verb.
+#[derive(Clone, Debug)]
+pub(super) struct Form {
+    pub(super) verb: Verb,
+    /// The request key that it was rendered with: sent twice, it has one effect.
+    pub(super) key: String,
+    /// What was typed before, if it was refused.
+    pub(super) typed: Typed,
+    /// What can not be used of it.
+    pub(super) wrong: Option<Wrong>,
+    pub(super) reasons: &'static [&'static str],
+    /// Whether the browser should show it open.
+    pub(super) open: bool,
+}
+
+struct OfferLine {
+    rider: String,
+    at: When,
+    until: When,
+    answer: String,
+    answered: Option<When>,
+    reason: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "console/task.html")]
+struct Page {
+    shell: Shell,
+    id: TaskId,
+    chip: Chip,
+    revision: i64,
+    detail_revision: i64,
+    region: String,
+    source: String,
+    rider: Option<String>,
+    mode: Option<&'static str>,
+    until: Option<When>,
+    offer_seconds: u32,
+    expiring: bool,
+    release: Option<When>,
+    pickup: Stop,
+    dropoff: Stop,
+    ready: Option<When>,
+    due: Option<When>,
+    due_field: String,
+    fee: Option<String>,
+    priority: i64,
+    vehicle: Option<&'static str>,
+    note: String,
+    tracking: Option<String>,
+    banner: Option<Banner>,
+    trouble: Option<Trouble>,
+    forms: Vec<Form>,
+    choices: Vec<Choice>,
+    lines: Vec<Line>,
+    offers: Vec<OfferLine>,
+}
+
+/// Why a form that was sent has no outcome.
+#[derive(Clone, Debug)]
+pub(super) struct Trouble {
+    pub(super) sentence: String,
+    /// The form again, under the same key, if asking again makes sense.
+    pub(super) again: Option<Again>,
+}
+
+/// A form that is to be sent again as it was.
+#[derive(Clone, Debug)]
+pub(super) struct Again {
+    pub(super) action: String,
+    pub(super) fields: Vec<(String, String)>,
+}
+
+/// Whose answer is to be shown, and after which verb.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    answer: Option<String>,
+    verb: Option<String>,
+}
+
+/// What is special about this showing of the page.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Showing {
+    /// The key of the answer to be shown.
+    pub(super) answer: Option<String>,
+    /// The verb that was asked for.
+    pub(super) verb: Option<Verb>,
+    /// What was typed into its form.
+    pub(super) typed: Typed,
+    /// What can not be used of it.
+    pub(super) wrong: Option<Wrong>,
+    /// Why it has no outcome.
+    pub(super) trouble: Option<Trouble>,
+}
+
+/// The page.
+pub(super) async fn page(
+    State(desk): State<Desk>,
+    StaffSeat(seat): StaffSeat,
+    TaskPath(id): TaskPath,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Problem> {
+    let verb = asked.verb.as_deref().and_then(Verb::parse);
+    let typed = match &asked.answer {
+        Some(key) => seat.draft(key).await,
+        None => Typed::default(),
+    };
+    let showing = Showing { answer: asked.answer, verb, typed, ..Showing::default() };
+    show(&desk, &seat, id, showing, StatusCode::OK).await
+}
+
+/// Renders a task as it is now.
+pub(super) async fn show(
+    desk: &Desk,
+    seat: &Seat,
+    id: TaskId,
+    showing: Showing,
+    status: StatusCode,
+) -> Result<Response, Problem> {
+    let lang = seat.lang();
+    let page = read(desk, seat, id, showing).await;
+    let page = page.map_err(|error| Problem::read(&error, lang))?;
+    let page = page.ok_or_else(|| Problem::new(ProblemCode::NotFound, lang))?;
+    Ok(render(&page, lang, status))
+}
+
+async fn read(
+    desk: &Desk,
+    seat: &Seat,
+    id: TaskId,
+    showing: Showing,
+) -> store::Result<Option<Page>> {
+    let lang = seat.lang();
+    let mut tx = desk.db().read().await?;
+    let now = tx.now().await?;
+    let Some(card) = tx.card(id).await? else { return Ok(None) };
+    let regions = seat.regions(&mut tx, now).await?;
+    let Some(region) = regions.iter().find(|found| found.region.id == card.task.region) else {
+        return Ok(None);
+    };
+    let zone = zone(std::slice::from_ref(region), now);
+    let answer = match &showing.answer {
+        Some(key) => answer_page::stored(&mut tx, seat.actor(), key).await?,
+        None => None,
+    };
+    let more = answer.as_ref().map(answer_page::named).unwrap_or_default();
+    let record = Record::read(&mut tx, id, more).await?;
+    let policy = &region.region.policy;
+    let can = legal(&card.task, seat.actor(), seat.caller.role, policy.mode, now);
+    let asks_for_rider = can.iter().any(|verb| takes_rider(*verb));
+    let choices = if asks_for_rider {
+        riders::choices(&mut tx, &card, &region.region, now, lang).await?
+    } else {
+        Vec::new()
+    };
+    let banner = answer.map(|answer| Banner::of(&answer, showing.verb, &record.names, zone, lang));
+    let offers = record.offers.iter().map(|offer| OfferLine {
+        rider: answer_page::name_of(&offer.rider.to_string(), &record.names, lang),
+        at: zone.when(offer.at),
+        until: zone.when(offer.until),
+        answer: match offer.answered {
+            Some((answer, _)) => format!("offer-{answer}"),
+            None => "offer-waiting".to_owned(),
+        },
+        answered: offer.answered.map(|(_, at)| zone.when(at)),
+        reason: offer.reason.as_deref().map(|reason| reason_words(reason, lang)),
+    });
+    let (task, detail) = (&card.task, &card.detail);
+    let name = answer_page::name_of;
+    let tracking = detail.tracking_token.as_ref();
+    Ok(Some(Page {
+        shell: seat.shell(desk, std::slice::from_ref(region), zone),
+        id,
+        chip: Chip::of(task, now, lang),
+        revision: task.revision.0,
+        detail_revision: detail.revision.0,
+        region: region.name.clone(),
+        source: task.source.clone(),
+        rider: task.state.rider().map(|rider| name(&rider.to_string(), &record.names, lang)),
+        mode: task.state.mode().map(crate::domain::task::Mode::as_str),
+        until: task.state.offer_until().map(|at| zone.when(at)),
+        offer_seconds: policy.offer_seconds,
+        expiring: task.is_expiring(now),
+        release: (task.release_at > now).then(|| zone.when(task.release_at)),
+        pickup: detail.pickup.clone(),
+        dropoff: detail.dropoff.clone(),
+        ready: detail.ready_at.map(|at| zone.when(at)),
+        due: detail.due_at.map(|at| zone.when(at)),
+        due_field: detail.due_at.map_or_else(String::new, |at| zone.field(at)),
+        fee: detail.fee.map(money),
+        priority: task.priority,
+        vehicle: task.vehicle.map(crate::domain::task::Vehicle::as_str),
+        note: detail.note.clone().unwrap_or_default(),
+        tracking: tracking.map(|token| format!("/t/{token}")),
+        banner,
+        forms: forms(desk, &can, &showing),
+        trouble: showing.trouble,
+        choices,
+        lines: record.lines(zone, lang),
+        offers: offers.rev().collect(),
+    }))
+}
+
+const fn takes_rider(verb: Verb) -> bool {
+    matches!(verb, Verb::Offer | Verb::Assign | Verb::Reassign)
+}
+
+/// A form for each verb that is possible now, in the order in which they are used most.
+fn forms(desk: &Desk, can: &[Verb], showing: &Showing) -> Vec<Form> {
+    const ORDER: [Verb; 6] =
+        [Verb::Offer, Verb::Withdraw, Verb::Reassign, Verb::Assign, Verb::Cancel, Verb::Edit];
+    let form = |verb: Verb| {
+        let asked = showing.verb == Some(verb);
+        // What was typed for one rider is of use for another way of getting one.
+        let again = asked || (takes_rider(verb) && showing.verb.is_some_and(takes_rider));
+        Form {
+            verb,
+            key: desk.token().map_or_else(|_| String::new(), |token| format!("page-{token}")),
+            typed: if again { showing.typed.clone() } else { Typed::default() },
+            wrong: showing.wrong.filter(|_| asked),
+            reasons: reasons(verb),
+            open: asked || verb == Verb::Offer || verb == Verb::Withdraw,
+        }
+    };
+    ORDER.into_iter().filter(|verb| can.contains(verb)).map(form).collect()
+}
+
+/// The words of a problem, for a page.
+pub(super) fn trouble_words(problem: &Problem, lang: Lang) -> String {
+    let sentence = problem.code.sentence(lang);
+    match &problem.detail {
+        Some(detail) => format!("{sentence} {detail}"),
+        None => sentence.to_owned(),
+    }
+}

@@ -1,0 +1,110 @@
+//! What a rider sent: decided, then shown. Sent twice, it has one effect and one answer.
+
+use axum::{
+    extract::{Form, Path, State},
+    http::StatusCode,
+    response::{IntoResponse, Redirect, Response},
+};
+use tower_sessions::Session;
+
+use super::{
+    super::{
+        desk::Desk,
+        extract::TaskPath,
+        forms::{self, Typed},
+        page::{Taste, words},
+        people::{self, RiderSeat},
+        problem::{Problem, ProblemCode},
+    },
+    home::{Asked, show},
+};
+use crate::{
+    domain::{
+        command::{Actor, Command, Verb, What},
+        facts::Duty,
+    },
+    store::{self, RiderChange, token_hash},
+};
+
+/// A form of a card.
+pub(super) async fn command(
+    State(desk): State<Desk>,
+    RiderSeat(seat): RiderSeat,
+    TaskPath(id): TaskPath,
+    Path((_, verb)): Path<(String, String)>,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Problem> {
+    let lang = seat.lang();
+    let missing = || Problem::new(ProblemCode::NotFound, lang);
+    let verb = Verb::parse(&verb).ok_or_else(missing)?;
+    let act = forms::act(verb, &typed).ok_or_else(missing)?;
+    let parsed = forms::based_on(&typed).and_then(|based| Ok((based, act?)));
+    let ((key, revision), act) = match parsed {
+        Ok(parsed) => parsed,
+        Err(wrong) => {
+            let trouble = Some(words(lang, wrong.words, &[]));
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            return show(&desk, &seat, Asked::default(), trouble, status).await;
+        }
+    };
+    let what = What::Change { task: id, revision, act };
+    let command = Command { actor: seat.actor().clone(), key: Some(key.clone()), lang, what };
+    match desk.executor().execute(command).await {
+        Ok(_) => {
+            let to = format!("/rider?answer={}&verb={verb}#answer", key.as_str());
+            Ok(Redirect::to(&to).into_response())
+        }
+        Err(error) => {
+            let problem = Problem::of(&error, lang);
+            let sentence = problem.sentence().to_owned();
+            show(&desk, &seat, Asked::default(), Some(sentence), problem.status()).await
+        }
+    }
+}
+
+/// On duty, on a break, off.
+pub(super) async fn duty(
+    State(desk): State<Desk>,
+    RiderSeat(seat): RiderSeat,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Problem> {
+    let duty = Duty::parse(typed.get("duty"));
+    let duty = duty.ok_or_else(|| Problem::new(ProblemCode::BodyInvalid, seat.lang()))?;
+    if let Some(me) = seat.actor().rider() {
+        let change = RiderChange { duty: Some(duty), ..RiderChange::default() };
+        let changed = desk.executor().change_rider(seat.actor(), me, &change).await;
+        changed.map_err(|error| Problem::of(&error, seat.lang()))?;
+    }
+    Ok(Redirect::to("/rider").into_response())
+}
+
+/// A link for riders, used: this device is remembered.
+pub(super) async fn enter(
+    State(desk): State<Desk>,
+    taste: Taste,
+    session: Session,
+    Path(token): Path<String>,
+) -> Result<Response, Problem> {
+    let read = |error: store::Error| Problem::read(&error, taste.lang);
+    let missing = || Problem::new(ProblemCode::NotFound, taste.lang);
+    let mut tx = desk.db().begin().await.map_err(read)?;
+    let now = tx.now().await.map_err(read)?;
+    let hash = token_hash(&token);
+    if !matches!(tx.link(&hash, now).await.map_err(read)?, Some(Actor::Rider(_))) {
+        return Err(missing());
+    }
+    let actor = tx.use_link(&hash, now).await.map_err(read)?.ok_or_else(missing)?;
+    tx.commit().await.map_err(read)?;
+    people::sign_in(&session, &actor, desk.now()).await.map_err(|error| {
+        tracing::error!(%error, "a session can not be kept");
+        Problem::new(ProblemCode::Unavailable, taste.lang)
+    })?;
+    Ok(Redirect::to("/rider").into_response())
+}
+
+/// This device is forgotten.
+pub(super) async fn sign_out(taste: Taste, session: Session) -> Result<Redirect, Problem> {
+    let gone = session.flush().await;
+    gone.map_err(|_| Problem::new(ProblemCode::Unavailable, taste.lang))?;
+    Ok(Redirect::to("/rider/closed"))
+}

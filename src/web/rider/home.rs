@@ -1,0 +1,238 @@
+//! What a rider sees: offers first, then what is mine, then what may be grabbed, then what lately went elsewhere.
+
+use askama::Template;
+use axum::{
+    extract::{Query, State},
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
+use serde::Deserialize;
+
+use super::super::{
+    answer_page::{self, Banner},
+    chip::{Chip, distance, money, span},
+    desk::Desk,
+    forms::reasons,
+    page::{Shell, Taste, When, Zone, filters, render},
+    people::{RiderSeat, Seat, zone},
+    problem::{Problem, ProblemCode},
+};
+use crate::{
+    domain::{
+        command::Verb,
+        facts::Duty,
+        geo::Place,
+        id::{TaskId, Timestamp},
+        legal::legal,
+        order::Stop,
+        policy::RegionMode,
+        task::StateName,
+    },
+    store::{self, Card},
+};
+
+/// Tasks of the pool on one page.
+const PAGE: i64 = 20;
+/// The page comes anew by itself after so many seconds: what is pushed may be lost, what is pulled is the truth.
+const EVERY: u32 = 15;
+/// What went elsewhere is shown for so long, in milliseconds.
+const LATELY_MS: i64 = 30 * 60_000;
+
+/// A form with one button.
+struct Step {
+    verb: Verb,
+    key: String,
+}
+
+struct TaskCard {
+    id: TaskId,
+    chip: Chip,
+    revision: i64,
+    pickup: Stop,
+    dropoff: Stop,
+    /// From the rider's last position to the pickup.
+    away: Option<String>,
+    trip: String,
+    fee: Option<String>,
+    due: Option<When>,
+    until: Option<When>,
+    left: Option<String>,
+    expiring: bool,
+    note: Option<String>,
+    /// What can be done, the likely thing first.
+    steps: Vec<Step>,
+}
+
+struct Gone {
+    id: TaskId,
+    at: When,
+    /// `expired`, `withdrawn`, `declined`, `cancelled`.
+    answer: String,
+}
+
+#[derive(Template)]
+#[template(path = "rider/home.html")]
+struct Page {
+    shell: Shell,
+    duty: &'static str,
+    duties: &'static [Duty],
+    holds: i64,
+    capacity: u32,
+    banner: Option<Banner>,
+    trouble: Option<String>,
+    offers: Vec<TaskCard>,
+    mine: Vec<TaskCard>,
+    pool: Vec<TaskCard>,
+    next: Option<TaskId>,
+    gone: Vec<Gone>,
+    decline_reasons: &'static [&'static str],
+    hand_back_reasons: &'static [&'static str],
+}
+
+/// Whose answer is to be shown, and from where on the pool goes.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    answer: Option<String>,
+    verb: Option<String>,
+    beyond: Option<i64>,
+}
+
+/// The rider's page.
+pub(super) async fn page(
+    State(desk): State<Desk>,
+    RiderSeat(seat): RiderSeat,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Problem> {
+    let quiet = asked.answer.is_none() && asked.beyond.is_none();
+    let mut response = show(&desk, &seat, asked, None, StatusCode::OK).await?;
+    if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&EVERY.to_string())) {
+        response.headers_mut().insert(header::REFRESH, every);
+    }
+    Ok(response)
+}
+
+/// Renders the page as things are now.
+pub(super) async fn show(
+    desk: &Desk,
+    seat: &Seat,
+    asked: Asked,
+    trouble: Option<String>,
+    status: StatusCode,
+) -> Result<Response, Problem> {
+    let page = read(desk, seat, asked, trouble).await;
+    let page = page.map_err(|error| Problem::read(&error, seat.lang()))?;
+    let page = page.ok_or_else(|| Problem::new(ProblemCode::NotSignedIn, seat.lang()))?;
+    Ok(render(&page, seat.lang(), status))
+}
+
+struct Cards<'a> {
+    desk: &'a Desk,
+    seat: &'a Seat,
+    zone: Zone,
+    mode: RegionMode,
+    now: Timestamp,
+    from: Option<Place>,
+}
+
+impl Cards<'_> {
+    fn card(&self, card: &Card) -> TaskCard {
+        let (task, detail) = (&card.task, &card.detail);
+        let mine = self.seat.actor().rider().is_some_and(|me| task.state.is_held_by(me));
+        let whom = mine && task.state.name() == StateName::Assigned;
+        let stop = |stop: &Stop| Stop {
+            name: stop.name.clone().filter(|_| whom),
+            phone: stop.phone.clone().filter(|_| whom),
+            ..stop.clone()
+        };
+        let can = legal(task, self.seat.actor(), self.seat.caller.role, self.mode, self.now);
+        let key = |verb: Verb| Step {
+            verb,
+            key: self.desk.token().map_or_else(|_| String::new(), |token| format!("page-{token}")),
+        };
+        let until = task.state.offer_until();
+        TaskCard {
+            id: task.id,
+            chip: Chip::of(task, self.now, self.seat.lang()),
+            revision: task.revision.0,
+            pickup: stop(&detail.pickup),
+            dropoff: stop(&detail.dropoff),
+            away: self.from.map(|from| distance(from.metres_to(detail.pickup.place()))),
+            trip: distance(detail.pickup.place().metres_to(detail.dropoff.place())),
+            fee: detail.fee.map(money),
+            due: detail.due_at.map(|at| self.zone.when(at)),
+            until: until.map(|at| self.zone.when(at)),
+            left: until.map(|at| span(at.ms_since(self.now))),
+            expiring: task.is_expiring(self.now),
+            note: detail.note.clone().filter(|_| whom),
+            steps: can.into_iter().map(key).collect(),
+        }
+    }
+}
+
+async fn read(
+    desk: &Desk,
+    seat: &Seat,
+    asked: Asked,
+    trouble: Option<String>,
+) -> store::Result<Option<Page>> {
+    let Some(me) = seat.actor().rider() else { return Ok(None) };
+    let mut tx = desk.db().read().await?;
+    let now = tx.now().await?;
+    let Some(account) = tx.rider_account(me).await? else { return Ok(None) };
+    let regions = seat.regions(&mut tx, now).await?;
+    let zone = zone(&regions, now);
+    let mode = regions.first().map_or(RegionMode::Reserve, |found| found.region.policy.mode);
+    let cards = Cards { desk, seat, zone, mode, now, from: account.place };
+    let held = tx.cards_held_by(me).await?;
+    let (offers, mine): (Vec<_>, Vec<_>) =
+        held.iter().partition(|card| card.task.state.name() == StateName::Offered);
+    let (region, vehicle) = (account.rider.region, account.rider.vehicle);
+    let beyond = TaskId(asked.beyond.unwrap_or(0));
+    let on_duty = account.rider.duty == Duty::On;
+    let mut pool =
+        if on_duty { tx.pool(region, vehicle, now, beyond, PAGE + 1).await? } else { Vec::new() };
+    let most = usize::try_from(PAGE).unwrap_or_default();
+    let more = pool.len() > most;
+    pool.truncate(most);
+    let answer = match &asked.answer {
+        Some(key) => answer_page::stored(&mut tx, seat.actor(), key).await?,
+        None => None,
+    };
+    let verb = asked.verb.as_deref().and_then(Verb::parse);
+    let (riders, staff) = answer.as_ref().map(answer_page::named).unwrap_or_default();
+    let names = tx.names(&riders, &staff).await?;
+    let lately = tx.offers_to(me, now.plus_ms(-LATELY_MS), 10).await?;
+    let gone = lately.iter().filter_map(|offer| {
+        use crate::domain::task::OfferAnswer;
+        let (answer, at) = offer.answered.filter(|(answer, _)| *answer != OfferAnswer::Accepted)?;
+        Some(Gone { id: offer.task, at: zone.when(at), answer: format!("offer-{answer}") })
+    });
+    Ok(Some(Page {
+        shell: seat.shell(desk, &regions, zone),
+        duty: account.rider.duty.as_str(),
+        duties: Duty::ALL,
+        holds: account.holds,
+        capacity: account.rider.capacity,
+        banner: answer.map(|answer| Banner::of(&answer, verb, &names, zone, seat.lang())),
+        trouble,
+        offers: offers.into_iter().map(|card| cards.card(card)).collect(),
+        mine: mine.into_iter().map(|card| cards.card(card)).collect(),
+        next: pool.last().filter(|_| more).map(|card| card.task.id),
+        pool: pool.iter().map(|card| cards.card(card)).collect(),
+        gone: gone.collect(),
+        decline_reasons: reasons(Verb::Decline),
+        hand_back_reasons: reasons(Verb::HandBack),
+    }))
+}
+
+#[derive(Template)]
+#[template(path = "rider/closed.html")]
+struct Closed {
+    shell: Shell,
+}
+
+/// For whoever is not signed in: how to come in.
+pub(super) async fn closed(State(desk): State<Desk>, taste: Taste) -> Response {
+    let page = Closed { shell: Shell::bare(&desk, &taste) };
+    render(&page, taste.lang, StatusCode::UNAUTHORIZED)
+}

@@ -1,0 +1,23 @@
+//! The rider's page: for one thumb, without JavaScript. Offers, what is mine, what may be grabbed.
+
+mod act;
+mod home;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+
+use super::{desk::Desk, people::sessions, session::Lifetime};
+
+/// The routes of riders.
+pub(super) fn router(desk: &Desk) -> Router<Desk> {
+    Router::new()
+        .route("/rider", get(home::page))
+        .route("/rider/closed", get(home::closed))
+        .route("/rider/duty", post(act::duty))
+        .route("/rider/sign-out", post(act::sign_out))
+        .route("/rider/enter/{token}", post(act::enter))
+        .route("/rider/tasks/{id}/{verb}", post(act::command))
+        .layer(sessions(desk, "rider", Lifetime::RIDER))
+}

@@ -1,0 +1,258 @@
+//! The customer's page: one line of truth and a time, behind an unguessable link.
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Form, Path, Query, State},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Redirect, Response},
+    routing::{get, post},
+};
+use serde::Deserialize;
+
+use super::{
+    answer_page::{self, Banner},
+    desk::Desk,
+    forms::{self, Typed},
+    page::{Shell, Taste, When, Zone, filters, render, words},
+    problem::{Problem, ProblemCode},
+};
+use crate::{
+    domain::{
+        command::{Actor, Command, Role, Verb, What},
+        id::{TaskId, Timestamp},
+        legal::legal,
+        task::{Stage, StateName},
+    },
+    store::{self, Card, NamedRegion, Names},
+};
+
+/// The page comes anew by itself after so many seconds.
+const EVERY: u32 = 20;
+
+/// The routes of customers.
+pub(super) fn router() -> Router<Desk> {
+    Router::new().route("/t/{token}", get(page)).route("/t/{token}/cancel", post(cancel))
+}
+
+struct Step {
+    /// `step-…`.
+    key: &'static str,
+    /// `done`, `now` or `later`.
+    place: &'static str,
+    at: Option<When>,
+}
+
+#[derive(Template)]
+#[template(path = "track/task.html")]
+struct Page {
+    shell: Shell,
+    token: String,
+    id: TaskId,
+    revision: i64,
+    /// `track-…`: the one line of truth.
+    line: &'static str,
+    since: When,
+    rider: Option<String>,
+    dropoff: String,
+    due: Option<When>,
+    steps: Vec<Step>,
+    banner: Option<Banner>,
+    trouble: Option<String>,
+    /// The key of the form that cancels; none if it can not be cancelled any more.
+    cancel: Option<String>,
+    reasons: &'static [&'static str],
+}
+
+/// Whose answer is to be shown.
+#[derive(Debug, Default, Deserialize)]
+struct Asked {
+    answer: Option<String>,
+}
+
+async fn page(
+    State(desk): State<Desk>,
+    taste: Taste,
+    Path(token): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Problem> {
+    let quiet = asked.answer.is_none();
+    let mut response = show(&desk, &taste, token, asked, None, StatusCode::OK).await?;
+    if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&EVERY.to_string())) {
+        response.headers_mut().insert(header::REFRESH, every);
+    }
+    Ok(response)
+}
+
+async fn show(
+    desk: &Desk,
+    taste: &Taste,
+    token: String,
+    asked: Asked,
+    trouble: Option<String>,
+    status: StatusCode,
+) -> Result<Response, Problem> {
+    let page = read(desk, taste, token, asked, trouble).await;
+    let page = page.map_err(|error| Problem::read(&error, taste.lang))?;
+    let page = page.ok_or_else(|| Problem::new(ProblemCode::NotFound, taste.lang))?;
+    let mut response = render(&page, taste.lang, status);
+    // The link is a secret: it is not to be found by searching.
+    let robots = HeaderValue::from_static("noindex, nofollow");
+    response.headers_mut().insert("x-robots-tag", robots);
+    Ok(response)
+}
+
+async fn read(
+    desk: &Desk,
+    taste: &Taste,
+    token: String,
+    asked: Asked,
+    trouble: Option<String>,
+) -> store::Result<Option<Page>> {
+    let lang = taste.lang;
+    let mut tx = desk.db().read().await?;
+    let Some(card) = tx.card_tracked(&token).await? else { return Ok(None) };
+    let now = tx.now().await?;
+    let regions = tx.regions(now).await?;
+    let region = regions.iter().find(|found| found.region.id == card.task.region);
+    let zone = Zone { zone: region.map_or(chrono_tz::UTC, |found| found.region.time_zone), now };
+    let customer = Actor::Customer(card.task.id);
+    let answer = match &asked.answer {
+        Some(key) => answer_page::stored(&mut tx, &customer, key).await?,
+        None => None,
+    };
+    let events = tx.events_of(card.task.id).await?;
+    let at = |action: Verb| {
+        let last = events.iter().rev().find(|event| event.action == action.as_str());
+        last.map(|event| zone.when(Timestamp(event.occurred_at)))
+    };
+    let owned = card.task.state.stage().is_some();
+    let can = can(&card, &customer, region, now);
+    Ok(Some(Page {
+        shell: Shell::new(desk, taste, zone),
+        id: card.task.id,
+        revision: card.task.revision.0,
+        line: line(&card, now),
+        since: zone.when(card.task.changed_at),
+        // An invitation is not ownership: the customer sees nobody until somebody has accepted.
+        rider: card.rider_name.clone().filter(|_| owned),
+        dropoff: card.detail.dropoff.address.clone(),
+        due: card.detail.due_at.map(|at| zone.when(at)),
+        steps: steps(&card, &at),
+        banner: answer
+            .map(|answer| Banner::of(&answer, Some(Verb::Cancel), &Names::default(), zone, lang)),
+        trouble,
+        cancel: can
+            .contains(&Verb::Cancel)
+            .then(|| format!("page-{}", desk.token().unwrap_or_default())),
+        reasons: &["customer_request", "wrong_address", "duplicate", "other"],
+        token,
+    }))
+}
+
+fn can(card: &Card, customer: &Actor, region: Option<&NamedRegion>, now: Timestamp) -> Vec<Verb> {
+    let mode = region.map(|found| found.region.policy.mode);
+    let mode = mode.unwrap_or(crate::domain::policy::RegionMode::Reserve);
+    legal(&card.task, customer, Role::Customer, mode, now)
+}
+
+/// The one line of truth.
+fn line(card: &Card, now: Timestamp) -> &'static str {
+    match (card.task.state.name(), card.task.state.stage()) {
+        (StateName::Cancelled, _) => "track-cancelled",
+        (StateName::Open, _) if card.task.release_at > now => "track-planned",
+        (StateName::Open, _) => "track-open",
+        (StateName::Offered, _) => "track-offered",
+        (StateName::Assigned, Some(Stage::AtPickup)) => "track-at-pickup",
+        (StateName::Assigned, Some(Stage::PickedUp)) => "track-picked-up",
+        (StateName::Assigned, Some(Stage::Delivered)) => "track-delivered",
+        (StateName::Assigned, Some(Stage::Waiting) | None) => "track-assigned",
+    }
+}
+
+fn steps(card: &Card, at: &impl Fn(Verb) -> Option<When>) -> Vec<Step> {
+    if card.task.state.name() == StateName::Cancelled {
+        return vec![
+            Step { key: "step-ordered", place: "done", at: at(Verb::Create) },
+            Step { key: "step-cancelled", place: "now", at: at(Verb::Cancel) },
+        ];
+    }
+    // How far it has come: ordered, taken, picked up, delivered.
+    let reached = match card.task.state.stage() {
+        None => 0,
+        Some(Stage::Waiting | Stage::AtPickup) => 1,
+        Some(Stage::PickedUp) => 2,
+        Some(Stage::Delivered) => 3,
+    };
+    let taken = || at(Verb::Accept).max_by_machine(at(Verb::Grab)).max_by_machine(at(Verb::Assign));
+    let all = [
+        ("step-ordered", at(Verb::Create)),
+        ("step-taken", taken()),
+        ("step-picked-up", at(Verb::PickUp)),
+        ("step-delivered", at(Verb::Deliver)),
+    ];
+    (0..)
+        .zip(all)
+        .map(|(index, (key, at))| Step {
+            key,
+            place: match index {
+                index if index < reached => "done",
+                index if index == reached => "now",
+                _ => "later",
+            },
+            at: at.filter(|_| index <= reached),
+        })
+        .collect()
+}
+
+/// The later of two instants that may be missing.
+trait Later {
+    fn max_by_machine(self, other: Self) -> Self;
+}
+
+impl Later for Option<When> {
+    fn max_by_machine(self, other: Self) -> Self {
+        match (self, other) {
+            (Some(one), Some(two)) => Some(if one.machine >= two.machine { one } else { two }),
+            (one, two) => one.or(two),
+        }
+    }
+}
+
+async fn cancel(
+    State(desk): State<Desk>,
+    taste: Taste,
+    Path(token): Path<String>,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Problem> {
+    let lang = taste.lang;
+    let failed = |error: store::Error| Problem::read(&error, lang);
+    let mut tx = desk.db().read().await.map_err(failed)?;
+    let card = tx.card_tracked(&token).await.map_err(failed)?;
+    drop(tx);
+    let task = card.ok_or_else(|| Problem::new(ProblemCode::NotFound, lang))?.task.id;
+    let act = forms::act(Verb::Cancel, &typed)
+        .ok_or_else(|| Problem::new(ProblemCode::NotFound, lang))?;
+    let parsed = forms::based_on(&typed).and_then(|based| Ok((based, act?)));
+    let ((key, revision), act) = match parsed {
+        Ok(parsed) => parsed,
+        Err(wrong) => {
+            let trouble = Some(words(lang, wrong.words, &[]));
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            return show(&desk, &taste, token, Asked::default(), trouble, status).await;
+        }
+    };
+    let what = What::Change { task, revision, act };
+    let actor = Actor::Customer(task);
+    let command = Command { actor, key: Some(key.clone()), lang, what };
+    match desk.executor().execute(command).await {
+        Ok(_) => {
+            Ok(Redirect::to(&format!("/t/{token}?answer={}#answer", key.as_str())).into_response())
+        }
+        Err(error) => {
+            let problem = Problem::of(&error, lang);
+            let sentence = problem.sentence().to_owned();
+            show(&desk, &taste, token, Asked::default(), Some(sentence), problem.status()).await
+        }
+    }
+}
