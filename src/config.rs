@@ -2,6 +2,7 @@
 
 mod demo;
 mod import;
+mod replay;
 
 use std::{fmt, net::SocketAddr};
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use demo::DemoArgs;
 pub use import::ImportArgs;
+pub use replay::ReplayArgs;
 
 /// Dispatch Desk (派单台): one owner per task revision, every outcome recorded, every answer explained.
 #[derive(Debug, Parser)]
@@ -33,6 +35,8 @@ pub enum Run {
     },
     /// Try the desk without any set-up: a seeded region, and people who act by themselves.
     Demo(DemoArgs),
+    /// Play a file of another system through a desk of its own; exit code 1 if the log and the rows do not fit together.
+    Replay(Box<ReplayArgs>),
     /// Add people and regions, make tokens and sign-in links.
     Admin {
         /// Which database.

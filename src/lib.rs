@@ -65,6 +65,7 @@
 //! | [`demo`] | a desk to try, with such people |
 //! | [`intake`] | files of other systems, read row by row: what each row is, or why it is nothing |
 //! | [`import`] | brings those rows to the desk, and says what became of each |
+//! | [`replay`] | a file of another system, played through the desk by such people |
 //! | [`clock`] | time and randomness as inputs |
 //! | [`config`] | flags and their environment twins |
 //! | [`fault`] | faults that tests plant; nothing of it is left in a product |
@@ -77,8 +78,9 @@ pub mod demo;
 pub mod domain;
 pub mod engine;
 pub mod fault;
-pub mod simulate;
 pub mod import;
 pub mod intake;
+pub mod replay;
+pub mod simulate;
 pub mod store;
 pub mod web;

@@ -4,6 +4,8 @@
 mod admin;
 #[path = "main/demo.rs"]
 mod demo;
+#[path = "main/replay.rs"]
+mod replay;
 #[path = "main/serve.rs"]
 mod serve;
 
@@ -30,6 +32,7 @@ async fn main() -> ExitCode {
     let ran = match Config::parse().run {
         Run::Serve { listen, database } => serve::serve(&listen, &database).await,
         Run::Demo(arguments) => demo::run(&arguments).await,
+        Run::Replay(arguments) => replay::run(*arguments).await,
         Run::Admin { database, admin } => admin::run(&database, &admin).await,
         Run::Reconcile { database } => run_reconcile(&database).await,
         Run::Import(arguments) => run_import(*arguments).await,

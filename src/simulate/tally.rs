@@ -34,7 +34,8 @@ impl Tally {
         *self.refused.entry((verb, code.to_owned())).or_default() += 1;
     }
 
-    pub(super) fn failed(&mut self, code: &str) {
+    /// Counts a request without an outcome.
+    pub fn failed(&mut self, code: &str) {
         *self.failed.entry(code.to_owned()).or_default() += 1;
     }
 
@@ -75,7 +76,8 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    pub(super) fn add(&mut self, took: Duration) {
+    /// Adds a command that took so long.
+    pub fn add(&mut self, took: Duration) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let mut unit = 1;
         while micros / unit >= 1_000 {
