@@ -1,6 +1,6 @@
 //! Commands as they are written.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Error;
@@ -16,16 +16,12 @@ pub struct Fix {
     /// Counts up on the device.
     pub seq: i64,
     /// When it was taken.
-    #[serde(serialize_with = "text")]
+    #[serde(with = "crate::domain::id::rfc3339")]
     pub at: Timestamp,
     /// Degrees, WGS-84.
     pub lat: f64,
     /// Degrees, WGS-84.
     pub lng: f64,
-}
-
-fn text<S: Serializer>(at: &Timestamp, out: S) -> Result<S::Ok, S::Error> {
-    crate::domain::id::rfc3339::serialize(at, out)
 }
 
 /// A new task as it is written.

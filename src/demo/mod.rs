@@ -169,12 +169,12 @@ impl Demo {
             }
         }
         let links = links(db, &desk, url).await?;
-        let (stop, stopped) = watch::channel(false);
+        let (end, ended) = watch::channel(false);
         let people = tokio::spawn(async move {
-            simulation.run(&clock, stopped).await;
+            simulation.run(&clock, ended).await;
             simulation
         });
-        Ok((people, stop, links))
+        Ok((people, end, links))
     }
 
     /// Where it listens.

@@ -96,7 +96,7 @@ pub(super) fn read(options: &Options) -> Result<Contents, Error> {
     for row in found.take(options.limit.unwrap_or(usize::MAX)) {
         let row = row.map_err(|error| failed(error.sentence(Lang::En)))?;
         let spot = row.spot.to_string();
-        let mut refuse = |field: Option<String>, code: &str, why: String| {
+        let refuse = |field: Option<String>, code: &str, why: String| {
             contents.refused.push(Refused { spot, field, code: code.to_owned(), why });
         };
         match row.what {

@@ -206,7 +206,9 @@ impl Progress {
             let style = ProgressStyle::with_template(
                 "[{elapsed_precise}] {wide_bar} {pos}/{len}  {msg}  {eta}",
             );
-            style.into_iter().for_each(|style| bar.set_style(style));
+            if let Ok(style) = style {
+                bar.set_style(style);
+            }
             bar
         });
         Self { bar, total, said: Instant::now() }

@@ -159,13 +159,11 @@ impl Stage {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
-        match tokio::time::timeout(PATIENCE, released).await {
-            Ok(done) => done,
-            Err(_) => {
-                tracing::warn!("lapsed offers are still waiting for their release");
-                Ok(())
-            }
-        }
+        let Ok(done) = tokio::time::timeout(PATIENCE, released).await else {
+            tracing::warn!("lapsed offers are still waiting for their release");
+            return Ok(());
+        };
+        done
     }
 
     /// Ends it in good order.

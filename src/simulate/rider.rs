@@ -214,7 +214,7 @@ impl World {
         let who = &self.riders[rider].seat;
         let Some(pool) = self.read(who.client.pool(None)).await else { return next };
         if pool.items.len() > self.manners.keep_open {
-            let liked = turn.chance.usize(0..pool.items.len().min(4));
+            let liked = turn.chance.usize(0..pool.items.len().min(12));
             let TaskView { id: task, revision, .. } = pool.items[liked].task;
             let thought = self.manners.paced(2_000.0 + 6_000.0 * turn.chance.f64());
             next.push((turn.at.plus_ms(thought), Deed::Grab { rider, task, revision }));

@@ -38,6 +38,9 @@ async fn simulation(scene: &Scene, seed: u64) -> Simulation {
         orders_per_hour: 90.0,
         browse_ms: Some(600_000),
         locate_ms: Some(300_000),
+        // Slow dispatchers, who leave something for those who grab.
+        dispatch_ms: 15_000,
+        keep_open: 3,
         ..Manners::published(seed, "hour")
     };
     Simulation::new(manners, cast, Some(orders), NOON)
@@ -146,7 +149,6 @@ async fn the_same_seed_gives_the_same_counters_and_another_does_not() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_waits_by_the_clock_stops_when_told_and_answers_everything_first() {
-    use dispatch_desk::clock::Clock;
     let scene = Scene::start(&CAPACITIES).await;
     let mut people = simulation(&scene, 7).await;
     let clock = scene.db.clock();
