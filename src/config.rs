@@ -1,12 +1,16 @@
 //! Flags and their environment twins, parsed once. Nothing else reads the environment.
 
+mod demo;
 mod import;
+mod replay;
 
 use std::{fmt, net::SocketAddr};
 
 use clap::{Args, Parser, Subcommand};
 
+pub use demo::DemoArgs;
 pub use import::ImportArgs;
+pub use replay::ReplayArgs;
 
 /// Dispatch Desk (派单台): one owner per task revision, every outcome recorded, every answer explained.
 #[derive(Debug, Parser)]
@@ -29,6 +33,10 @@ pub enum Run {
         #[command(flatten)]
         database: Database,
     },
+    /// Try the desk without any set-up: a seeded region, and people who act by themselves.
+    Demo(DemoArgs),
+    /// Play a file of another system through a desk of its own; exit code 1 if the log and the rows do not fit together.
+    Replay(Box<ReplayArgs>),
     /// Add people and regions, make tokens and sign-in links.
     Admin {
         /// Which database.

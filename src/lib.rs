@@ -66,21 +66,29 @@
 //! | [`domain`] | words, the transition table, decisions, the judge of recorded runs: pure |
 //! | [`store`] | all SQL; one statement serves SQLite and PostgreSQL |
 //! | [`engine`] | what happens by itself and in which order |
+//! | [`client`] | a typed client of the JSON API |
+//! | [`simulate`] | people who act by themselves, through the client |
+//! | [`demo`] | a desk to try, with such people |
 //! | [`intake`] | files of other systems, read row by row: what each row is, or why it is nothing |
 //! | [`web`] | HTTP: pages, forms, JSON |
 //! | [`admin`] | regions, people, tokens and links, from the command line |
 //! | [`import`] | brings those rows to the desk, and says what became of each |
+//! | [`replay`] | a file of another system, played through the desk by such people |
 //! | [`clock`] | time and randomness as inputs |
 //! | [`config`] | flags and their environment twins |
 //! | [`fault`] | faults that tests plant; nothing of it is left in a product |
 
 pub mod admin;
+pub mod client;
 pub mod clock;
 pub mod config;
+pub mod demo;
 pub mod domain;
 pub mod engine;
 pub mod fault;
 pub mod import;
 pub mod intake;
+pub mod replay;
+pub mod simulate;
 pub mod store;
 pub mod web;

@@ -2,6 +2,10 @@
 
 #[path = "main/admin.rs"]
 mod admin;
+#[path = "main/demo.rs"]
+mod demo;
+#[path = "main/replay.rs"]
+mod replay;
 #[path = "main/serve.rs"]
 mod serve;
 
@@ -27,6 +31,8 @@ async fn main() -> ExitCode {
         .init();
     let ran = match Config::parse().run {
         Run::Serve { listen, database } => serve::serve(&listen, &database).await,
+        Run::Demo(arguments) => demo::run(&arguments).await,
+        Run::Replay(arguments) => replay::run(*arguments).await,
         Run::Admin { database, admin } => admin::run(&database, &admin).await,
         Run::Reconcile { database } => run_reconcile(&database).await,
         Run::Import(arguments) => run_import(*arguments).await,

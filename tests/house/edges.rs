@@ -68,6 +68,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("clap", &["main", "config"]),
     ("anyhow", &["main"]),
     ("reqwest", &["client"]),
+    ("fastrand", &["client", "simulate", "demo", "replay"]),
     ("csv", &["intake", "import"]),
     ("indicatif", &["import", "replay", "demo"]),
     ("argon2", &["web"]),
