@@ -153,6 +153,23 @@ impl FromRequestParts<Desk> for TaskPath {
     }
 }
 
+/// The unguessable name in a path. What can be none names nothing: 404, like any other that is not there.
+#[derive(Clone, Debug)]
+pub struct TokenPath(pub String);
+
+impl FromRequestParts<Desk> for TokenPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, desk: &Desk) -> Result<Self, Problem> {
+        let lang = language(parts);
+        let path = Path::<String>::from_request_parts(parts, desk).await.ok();
+        // Ours are hexadecimal. A text with U+0000 in it could not even be asked for.
+        let plain = |token: &String| token.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let token = path.map(|Path(token)| token).filter(plain);
+        token.map(Self).ok_or_else(|| Problem::new(ProblemCode::NotFound, lang))
+    }
+}
+
 /// The parameters of a query, exactly the declared ones.
 #[derive(Debug)]
 pub struct Query<T>(pub T);

@@ -69,7 +69,7 @@ for_each_database!(a_bad_order_is_refused_with_the_place_that_is_wrong, |desk| a
         }
         assert!(!sentences[0].is_ascii() && sentences[1].is_ascii(), "{sentences:?}");
     }
-    assert_eq!(http.read().await.head().await.expect("it can be read"), (0, 0), "not one was made");
+    assert_eq!(http.read().await.head().await.expect("it can be read").0, 0, "not one was made");
     // The largest and the smallest that there can be are no mistake, nor is any text.
     for (number, extreme) in [i64::MIN, i64::MAX].into_iter().enumerate() {
         let key = Some(format!("k-extreme-{number}"));

@@ -163,7 +163,8 @@ fn commands(body: BulkBody, key: &RequestKey, bearer: &Bearer) -> Result<Vec<Com
         let task = item.task_id;
         let act = act(body.verb, item, lang).map_err(|problem| {
             let field = problem.pointer.clone().unwrap_or_default();
-            problem.at(at(&field))
+            // The verb is the whole bulk's.
+            if field == "verb" { problem.at("/verb") } else { problem.at(at(&field)) }
         })?;
         let what = What::Change { task, revision, act };
         commands.push(Command { actor: bearer.actor.clone(), key: Some(own), lang, what });
