@@ -2,19 +2,14 @@
 //! shape. Strict where the document is silent: a field that it does not name is a finding, and so is a keyword of
 //! JSON Schema that this checker does not know.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Mutex,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// The document, and what was seen of it.
+/// The document.
 #[derive(Debug)]
 pub struct Book {
     document: Value,
-    /// Operation and status of every answer that was checked.
-    seen: Mutex<BTreeSet<(String, u16)>>,
 }
 
 /// An answer that is to be checked.
@@ -32,7 +27,7 @@ pub struct Said<'a> {
 
 impl Book {
     pub fn new(document: Value) -> Self {
-        Self { document, seen: Mutex::default() }
+        Self { document }
     }
 
     pub fn document(&self) -> &Value {
@@ -55,11 +50,6 @@ impl Book {
     /// Every documented path.
     pub fn paths(&self) -> Vec<&str> {
         object(&self.document["paths"]).keys().map(String::as_str).collect()
-    }
-
-    /// What was checked so far.
-    pub fn seen(&self) -> BTreeSet<(String, u16)> {
-        self.seen.lock().expect("never poisoned").clone()
     }
 
     /// The documented path that a real one belongs to.
@@ -98,7 +88,6 @@ impl Book {
             let known = status == 405 && headers.iter().any(|header| header == "allow");
             return if known { Vec::new() } else { vec![format!("{name} is not documented")] };
         }
-        self.seen.lock().expect("never poisoned").insert((name.clone(), status));
         let response = &operation["responses"][status.to_string()];
         if response.is_null() {
             return vec![format!("{name}: status {status} is not documented: {body}")];
@@ -144,7 +133,8 @@ impl Book {
     /// The fields that a schema names, with those of its parts.
     fn named(&self, schema: &Value, names: &mut BTreeSet<String>) {
         let schema = self.resolve(schema);
-        names.extend(schema["properties"].as_object().into_iter().flatten().map(|(n, _)| n.clone()));
+        names
+            .extend(schema["properties"].as_object().into_iter().flatten().map(|(n, _)| n.clone()));
         for part in ["allOf", "anyOf", "oneOf"] {
             for part in schema[part].as_array().into_iter().flatten() {
                 self.named(part, names);
@@ -168,7 +158,12 @@ impl Book {
         for (rule, wanted) in rules {
             let mut wrong = |what: String| findings.push(format!("{at}: {what}: {value}"));
             match rule.as_str() {
-                "description" | "examples" | "example" | "title" | "default" | "required"
+                "description"
+                | "examples"
+                | "example"
+                | "title"
+                | "default"
+                | "required"
                 | "additionalProperties" => {}
                 "type" => {
                     if !types(wanted).iter().any(|kind| is(value, kind)) {
@@ -195,7 +190,8 @@ impl Book {
                         wrong(format!("breaks {rule} {wanted}"));
                     }
                 }
-                "minLength" | "maxLength" | "pattern" | "minItems" | "maxItems" | "uniqueItems" => {}
+                "minLength" | "maxLength" | "pattern" | "minItems" | "maxItems" | "uniqueItems" => {
+                }
                 "items" => {
                     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
                         self.check(wanted, item, &format!("{at}/{index}"), true, findings);
@@ -305,14 +301,8 @@ mod tests {
     }
 
     fn findings(status: u16, media: &str, body: &str) -> usize {
-        let said = Said {
-            method: "GET",
-            path: "/a/1",
-            status,
-            media: Some(media),
-            body,
-            headers: &[],
-        };
+        let said =
+            Said { method: "GET", path: "/a/1", status, media: Some(media), body, headers: &[] };
         book().findings(&said).len()
     }
 

@@ -107,6 +107,9 @@ impl Face {
 
     /// The same with limits of its own for the server of this process.
     pub async fn with(desk: Desk, limits: Limits) -> Self {
+        // What the servers have to say stands beside a failure.
+        let log = tracing_subscriber::fmt().with_test_writer();
+        let _ = log.with_max_level(tracing::Level::WARN).try_init();
         give_tokens(&desk.db).await;
         let here = serve(desk.executor.clone(), limits).await;
         let mut origins = vec![format!("http://{}", here.address())];
@@ -250,8 +253,14 @@ pub fn wire(what: &What, key: Option<String>) -> (&'static str, String, Value) {
             ("POST", path, body)
         }
         What::Edit { task, detail_revision, changes } => {
-            let DetailChanges { note, pickup_address, dropoff_address, due_at, release_at, priority } =
-                changes.as_ref().clone();
+            let DetailChanges {
+                note,
+                pickup_address,
+                dropoff_address,
+                due_at,
+                release_at,
+                priority,
+            } = changes.as_ref().clone();
             let mut body = json!({ "detail_revision": detail_revision.0 });
             put(&mut body, "note", note);
             put(&mut body, "pickup_address", pickup_address);
@@ -425,6 +434,7 @@ impl<'a> IntoFuture for Ask<'a> {
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Got {
+    /// Shown when something is wrong with the answer.
     pub asked: String,
     pub status: u16,
     pub headers: HashMap<String, String>,
@@ -442,7 +452,8 @@ impl Got {
     /// The body.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+        serde_json::from_str(&self.body)
+            .unwrap_or_else(|error| panic!("{}: {error}: {self:#?}", self.asked))
     }
 
     /// Something in the body, by its JSON pointer.
@@ -556,6 +567,8 @@ async fn serve_until_killed() {
     let time = Time::Manual(Arc::new(ManualClock::at(NOON)));
     let db = Db::open(&url, time).await.expect("the database opens");
     let server = serve(Executor::start(db, Settings::default()), Limits::default()).await;
+    let log = tracing_subscriber::fmt().with_writer(std::io::stderr);
+    let _ = log.with_max_level(tracing::Level::WARN).try_init();
     println!("\nSERVER http://{}", server.address());
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     while let Ok(Some(_)) = input.next_line().await {}

@@ -30,7 +30,12 @@ fn bad_orders() -> Vec<(Value, u16, &'static str, &'static str)> {
         (change(json!({ "request_key": 5 })), 422, "BODY_INVALID", "/request_key"),
         (change(json!({ "region": "1" })), 422, "BODY_INVALID", "/region"),
         (change(json!({ "region": 1.5 })), 422, "BODY_INVALID", "/region"),
-        (change(json!({ "region": 9_223_372_036_854_775_808_u64 })), 422, "BODY_INVALID", "/region"),
+        (
+            change(json!({ "region": 9_223_372_036_854_775_808_u64 })),
+            422,
+            "BODY_INVALID",
+            "/region",
+        ),
         (change(json!({ "region": 99 })), 404, "NOT_FOUND", ""),
         (change(json!({ "region": -1 })), 404, "NOT_FOUND", ""),
         (change(json!({ "vehicle": "rocket" })), 422, "BODY_INVALID", "/vehicle"),
@@ -46,10 +51,22 @@ fn bad_orders() -> Vec<(Value, u16, &'static str, &'static str)> {
         (stop(json!({ "lat": "31" })), 422, "BODY_INVALID", "/dropoff/lat"),
         (stop(json!({ "lat": null })), 422, "BODY_INVALID", "/dropoff/lat"),
         (stop(json!({ "more": 1 })), 422, "BODY_INVALID", "/dropoff/more"),
+        (
+            change(json!({ "pickup": [31.2, 121.4, "a", null, null] })),
+            422,
+            "BODY_INVALID",
+            "/pickup",
+        ),
+        (change(json!({ "pickup": null })), 422, "BODY_INVALID", "/pickup"),
         (stop(json!({ "address": null })), 422, "BODY_INVALID", "/dropoff/address"),
         (change(json!({ "due_at": "1969-12-31T23:59:59.999Z" })), 400, "TIME_OUT_OF_RANGE", ""),
         (change(json!({ "ready_at": "0000-01-01T00:00:00Z" })), 400, "TIME_OUT_OF_RANGE", ""),
-        (change(json!({ "release_at": "9999-12-31T23:59:59-01:00" })), 400, "TIME_OUT_OF_RANGE", ""),
+        (
+            change(json!({ "release_at": "9999-12-31T23:59:59-01:00" })),
+            400,
+            "TIME_OUT_OF_RANGE",
+            "",
+        ),
         (change(json!({ "due_at": "10000-01-01T00:00:00Z" })), 422, "BODY_INVALID", "/due_at"),
         (change(json!({ "due_at": "2026-02-30T00:00:00Z" })), 422, "BODY_INVALID", "/due_at"),
         (change(json!({ "due_at": 1_796_011_200_000_u64 })), 422, "BODY_INVALID", "/due_at"),
@@ -70,6 +87,11 @@ for_each_database!(a_bad_order_is_refused_with_the_place_that_is_wrong, |desk| a
         assert!(!sentences[0].is_ascii() && sentences[1].is_ascii(), "{sentences:?}");
     }
     assert_eq!(http.read().await.head().await.expect("it can be read").0, 0, "not one was made");
+    // Far away from the region: a refusal, and no mistake.
+    let far = with(&order_body(&order(), None)["pickup"], json!({ "lat": -31.2 }));
+    let far = with(&order_body(&order(), Some("k-far".to_owned())), json!({ "pickup": far }));
+    let far = http.request("POST", &shop(), "/api/v1/tasks").json(&far).await;
+    assert_eq!(far.refused("OUTSIDE_REGION").at("/task"), Value::Null);
     // The largest and the smallest that there can be are no mistake, nor is any text.
     for (number, extreme) in [i64::MIN, i64::MAX].into_iter().enumerate() {
         let key = Some(format!("k-extreme-{number}"));
@@ -80,7 +102,10 @@ for_each_database!(a_bad_order_is_refused_with_the_place_that_is_wrong, |desk| a
         );
         let made = http.request("POST", &shop(), "/api/v1/tasks").json(&body).await.is(201);
         let seen = http.get(&D1, &made.headers["location"]).await.is(200);
-        assert_eq!((seen.at("/detail/fee"), seen.at("/priority")), (json!(extreme), json!(extreme)));
+        assert_eq!(
+            (seen.at("/detail/fee"), seen.at("/priority")),
+            (json!(extreme), json!(extreme))
+        );
         assert_eq!(seen.at("/detail/note"), text);
     }
 });
@@ -99,10 +124,29 @@ for_each_database!(a_bad_command_is_refused_and_its_key_stays_free, |desk| async
         ("grab", json!({ "revision": 1, "rider_id": 2 }), 422, "BODY_INVALID", "/rider_id"),
         ("grab", json!({ "revision": 1, "state": "open" }), 422, "BODY_INVALID", "/state"),
         ("grab", json!({ "revision": 1, "ticket": 5 }), 422, "BODY_INVALID", "/ticket"),
-        ("grab", json!({ "revision": 1, "ticket": { "round": 1 } }), 422, "BODY_INVALID", "/ticket"),
-        ("grab", json!({ "revision": 1, "ticket": { "round": 1, "nonce": "\u{0}" } }), 400, "NUL_IN_TEXT", ""),
+        ("grab", json!({ "revision": 1, "ticket": [1, "x"] }), 422, "BODY_INVALID", "/ticket"),
+        (
+            "grab",
+            json!({ "revision": 1, "ticket": { "round": 1 } }),
+            422,
+            "BODY_INVALID",
+            "/ticket",
+        ),
+        (
+            "grab",
+            json!({ "revision": 1, "ticket": { "round": 1, "nonce": "\u{0}" } }),
+            400,
+            "NUL_IN_TEXT",
+            "",
+        ),
         ("decline", json!({ "revision": 1, "reason": "" }), 422, "BODY_INVALID", "/reason"),
-        ("decline", json!({ "revision": 1, "reason": "a".repeat(41) }), 422, "BODY_INVALID", "/reason"),
+        (
+            "decline",
+            json!({ "revision": 1, "reason": "a".repeat(41) }),
+            422,
+            "BODY_INVALID",
+            "/reason",
+        ),
         ("hand-back", json!({ "revision": 1, "reason": "原因" }), 422, "BODY_INVALID", "/reason"),
         ("accept", json!([1]), 422, "BODY_INVALID", ""),
     ];
@@ -115,9 +159,17 @@ for_each_database!(a_bad_command_is_refused_and_its_key_stays_free, |desk| async
         ("offer", json!({ "revision": 1 }), ""),
         ("offer", json!({ "revision": 1, "rider_id": "R1" }), "/rider_id"),
         ("offer", json!({ "revision": 1, "rider_id": 1, "seconds": -1 }), "/seconds"),
-        ("offer", json!({ "revision": 1, "rider_id": 1, "seconds": 4_294_967_296_u64 }), "/seconds"),
+        (
+            "offer",
+            json!({ "revision": 1, "rider_id": 1, "seconds": 4_294_967_296_u64 }),
+            "/seconds",
+        ),
         ("reassign", json!({ "revision": 1, "rider_id": 1 }), ""),
-        ("reassign", json!({ "revision": 1, "rider_id": 1, "handover_confirmed": "yes" }), "/handover_confirmed"),
+        (
+            "reassign",
+            json!({ "revision": 1, "rider_id": 1, "handover_confirmed": "yes" }),
+            "/handover_confirmed",
+        ),
     ];
     for (verb, body, at) in bodies {
         let got = http.post(&D1, &path(verb), &body).await.problem(422, "BODY_INVALID");
@@ -171,7 +223,14 @@ for_each_database!(what_is_no_json_is_said_to_be_none, |desk| async move {
     }
     let deep = format!("{{\"ticket\":{}", "[".repeat(200_000));
     send(json, deep.as_bytes()).await;
-    for media in ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "", "multipart/form-data", "application/json+x"] {
+    for media in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/jsonp",
+        "",
+        "multipart/form-data",
+        "application/json+x",
+    ] {
         send(media, good).await.problem(415, "MEDIA_TYPE");
     }
     send(json, good).without("content-type").await.problem(415, "MEDIA_TYPE");
@@ -183,13 +242,24 @@ for_each_database!(what_is_no_json_is_said_to_be_none, |desk| async move {
 for_each_database!(what_is_not_there_is_not_there_in_whatever_form, |desk| async move {
     let http = Face::of(desk).await;
     http.create().await;
-    for id in ["0", "-1", "999999", "x", "9223372036854775808", "1.0", "%31%00", "%ff", "１", "1%20", "T"] {
+    for id in
+        ["0", "-1", "999999", "x", "9223372036854775808", "1.0", "%31%00", "%ff", "１", "1%20", "T"]
+    {
         let path = format!("/api/v1/tasks/{id}");
         http.get(&D1, &path).await.problem(404, "NOT_FOUND");
         http.get(&D1, &format!("{path}/events")).await.problem(404, "NOT_FOUND");
-        http.post(&D1, &format!("{path}/cancel"), &json!({ "revision": 1 })).await.problem(404, "NOT_FOUND");
+        http.post(&D1, &format!("{path}/cancel"), &json!({ "revision": 1 }))
+            .await
+            .problem(404, "NOT_FOUND");
     }
-    for path in ["/api/v1/task", "/api/v2/tasks", "/api/v1/tasks/1/explode", "/api/v1/", "/api/v1/tasks/", "/api"] {
+    for path in [
+        "/api/v1/task",
+        "/api/v2/tasks",
+        "/api/v1/tasks/1/explode",
+        "/api/v1/",
+        "/api/v1/tasks/",
+        "/api",
+    ] {
         for (lang, accept) in LANGS {
             let got = http.get(&D1, path).header("accept-language", accept).await;
             let got = got.problem(404, "NOT_FOUND");
@@ -207,10 +277,12 @@ for_each_database!(a_body_that_is_too_long_is_refused_and_the_next_request_is_se
         let long = json!({ "revision": 1, "x": "x".repeat(2 << 20) }).to_string();
         let path = format!("/api/v1/tasks/{}/cancel", task.0);
         for _ in 0..10 {
-            let got = http.request("POST", &D1, &path).key("k").bytes("application/json", long.clone());
+            let got =
+                http.request("POST", &D1, &path).key("k").bytes("application/json", long.clone());
             got.await.problem(413, "BODY_TOO_LARGE");
             // Refused for another reason, before anything of the body was read.
-            let got = http.anonymous("POST", &path).key("k").bytes("application/json", long.clone());
+            let got =
+                http.anonymous("POST", &path).key("k").bytes("application/json", long.clone());
             got.await.problem(401, "NOT_SIGNED_IN");
             let got = http.request("POST", &D1, &path).key("k").bytes("text/plain", long.clone());
             got.await.problem(415, "MEDIA_TYPE");

@@ -31,7 +31,10 @@ for_each_database!(a_bulk_says_for_each_task_what_became_of_it, |desk| async mov
     };
     assert_eq!(of(&got, "status"), [200, 409, 404, 200, 422]);
     assert_eq!(of(&got, "task_id")[2], 999_999);
-    assert_eq!((got.at("/done"), got.at("/refused"), got.at("/failed")), (json!(2), json!(1), json!(2)));
+    assert_eq!(
+        (got.at("/done"), got.at("/refused"), got.at("/failed")),
+        (json!(2), json!(1), json!(2))
+    );
     assert_eq!(got.at("/items/0/answer/task/rider_id"), 1);
     assert_eq!(got.at("/items/1/answer/code"), "STALE_REVISION");
     assert_eq!(got.at("/items/2/problem/code"), "NOT_FOUND");
@@ -43,7 +46,10 @@ for_each_database!(a_bulk_says_for_each_task_what_became_of_it, |desk| async mov
     for _ in &http.origins {
         let again = bulk(&http, "b1", "offer", &items).await.is(200);
         assert_eq!(of(&again, "answer"), of(&got, "answer"));
-        assert_eq!(of(&again, "replayed"), [json!(true), json!(true), Value::Null, json!(true), Value::Null]);
+        assert_eq!(
+            of(&again, "replayed"),
+            [json!(true), json!(true), Value::Null, json!(true), Value::Null]
+        );
     }
     // Each has a key of its own, by which it can be asked for alone.
     let path = format!("/api/v1/tasks/{}/offer", tasks[0].0);
@@ -67,21 +73,59 @@ for_each_database!(a_bulk_that_makes_no_sense_does_nothing_by_halves, |desk| asy
         json!([{ "task_id": other, "revision": 1, "rider_id": 1 }, item])
     };
     let rider_one = || one(json!({ "rider_id": 1 }));
-    let cancel = |more: Value| json!([crate::http::with(&json!({ "task_id": task, "revision": 1 }), more)]);
+    let cancel =
+        |more: Value| json!([crate::http::with(&json!({ "task_id": task, "revision": 1 }), more)]);
     for (verb, items, status, code, at) in [
         ("offer", json!([]), 422, "BODY_INVALID", "/items"),
-        ("cancel", json!([{ "task_id": task, "revision": 1 }, { "task_id": task, "revision": 2 }]), 400, "TASK_TWICE", "/items/1/task_id"),
+        (
+            "cancel",
+            json!([{ "task_id": task, "revision": 1 }, { "task_id": task, "revision": 2 }]),
+            400,
+            "TASK_TWICE",
+            "/items/1/task_id",
+        ),
         ("cancel", json!([{ "task_id": task }]), 428, "REVISION_MISSING", "/items/0/revision"),
         ("cancel", json!([{ "revision": 1 }]), 422, "BODY_INVALID", "/items/0"),
-        ("cancel", json!([{ "task_id": "T1", "revision": 1 }]), 422, "BODY_INVALID", "/items/0/task_id"),
+        (
+            "cancel",
+            json!([{ "task_id": "T1", "revision": 1 }]),
+            422,
+            "BODY_INVALID",
+            "/items/0/task_id",
+        ),
         ("offer", one(json!({})), 422, "BODY_INVALID", "/items/1/rider_id"),
-        ("offer", one(json!({ "rider_id": 2, "reason": "why" })), 422, "BODY_INVALID", "/items/1/reason"),
-        ("assign", one(json!({ "rider_id": 2, "seconds": 30 })), 422, "BODY_INVALID", "/items/1/seconds"),
+        (
+            "offer",
+            one(json!({ "rider_id": 2, "reason": "why" })),
+            422,
+            "BODY_INVALID",
+            "/items/1/reason",
+        ),
+        (
+            "assign",
+            one(json!({ "rider_id": 2, "seconds": 30 })),
+            422,
+            "BODY_INVALID",
+            "/items/1/seconds",
+        ),
         ("reassign", rider_one(), 422, "BODY_INVALID", "/items/0/handover_confirmed"),
         ("cancel", rider_one(), 422, "BODY_INVALID", "/items/0/rider_id"),
-        ("withdraw", cancel(json!({ "handover_confirmed": true })), 422, "BODY_INVALID", "/items/0/handover_confirmed"),
+        (
+            "withdraw",
+            cancel(json!({ "handover_confirmed": true })),
+            422,
+            "BODY_INVALID",
+            "/items/0/handover_confirmed",
+        ),
+        ("cancel", json!([[task, 1]]), 422, "BODY_INVALID", "/items/0"),
         ("cancel", cancel(json!({ "more": 1 })), 422, "BODY_INVALID", "/items/0/more"),
-        ("cancel", cancel(json!({ "reason": "Not A Code" })), 422, "BODY_INVALID", "/items/0/reason"),
+        (
+            "cancel",
+            cancel(json!({ "reason": "Not A Code" })),
+            422,
+            "BODY_INVALID",
+            "/items/0/reason",
+        ),
         ("grab", cancel(json!({})), 422, "BODY_INVALID", "/verb"),
         ("expire", cancel(json!({})), 422, "BODY_INVALID", "/verb"),
         ("create", cancel(json!({})), 422, "BODY_INVALID", "/verb"),

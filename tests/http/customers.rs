@@ -18,7 +18,10 @@ for_each_database!(a_customer_follows_an_order, |desk| async move {
     http.done(D1, task, 1, offer(1)).await;
     let offered = look().await.is(200);
     assert_eq!(offered.at("/task/state"), "offered");
-    assert_eq!((offered.at("/task/rider_id"), offered.at("/rider_name")), (Value::Null, Value::Null));
+    assert_eq!(
+        (offered.at("/task/rider_id"), offered.at("/rider_name")),
+        (Value::Null, Value::Null)
+    );
     http.done(rider(1), task, 2, Act::Accept).await;
     let assigned = look().await.is(200);
     assert_eq!(assigned.at("/rider_name"), "rider 1");
@@ -33,7 +36,10 @@ for_each_database!(a_customer_follows_an_order, |desk| async move {
     let upper = link.to_uppercase();
     let others = [wrong.as_str(), "x", "1", "%20", "%00", "%ff", "a%00b", "%E7%95%8C"];
     for other in others.into_iter().chain((upper != link).then_some(upper.as_str())) {
-        for (method, path) in [("GET", format!("/api/v1/track/{other}")), ("POST", format!("/api/v1/track/{other}/cancel"))] {
+        for (method, path) in [
+            ("GET", format!("/api/v1/track/{other}")),
+            ("POST", format!("/api/v1/track/{other}/cancel")),
+        ] {
             let ask = http.anonymous(method, &path).key("k-c").json(&json!({ "revision": 1 }));
             ask.await.problem(404, "NOT_FOUND");
         }
@@ -72,7 +78,10 @@ for_each_database!(a_customer_cancels_and_never_sees_who_was_only_invited, |desk
     let done = cancel(4).await.done();
     assert_eq!(done.at("/task/state"), "cancelled");
     cancel(5).await.is(200);
-    assert_eq!(http.anonymous("GET", &format!("/api/v1/track/{link}")).await.at("/legal"), json!([]));
+    assert_eq!(
+        http.anonymous("GET", &format!("/api/v1/track/{link}")).await.at("/legal"),
+        json!([])
+    );
 
     // Not any more once the goods are on their way.
     let task = http.create().await;

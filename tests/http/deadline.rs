@@ -95,52 +95,55 @@ for_each_database!(over_http_an_accept_counts_before_the_deadline_and_never_from
     }
 });
 
-for_each_database!(over_http_a_cancel_and_an_accept_have_one_winner_and_cancelled_is_final, |desk| {
-    async move {
-        let http = Face::of(desk).await;
-        let mut overlap = Overlap::default();
-        for round in 0..rounds(12, 300) {
-            let task = http.create().await;
-            http.done(D1, task, 1, offer(1)).await;
-            let mut both = vec![
-                http.change(rider(1), task, 2, Act::Accept),
-                http.change(D1, task, 2, CANCEL),
-            ];
-            both.rotate_left(round % 2);
-            let mut sent = http.contest(both).await;
-            overlap.count(&sent);
-            sent.rotate_right(round % 2);
-            assert_eq!(count_done(&sent), 1, "{sent:#?}");
-            if is_done(&sent[0]) {
-                http.tell(http.change(D1, task, 3, CANCEL)).await;
+for_each_database!(
+    over_http_a_cancel_and_an_accept_have_one_winner_and_cancelled_is_final,
+    |desk| {
+        async move {
+            let http = Face::of(desk).await;
+            let mut overlap = Overlap::default();
+            for round in 0..rounds(12, 300) {
+                let task = http.create().await;
+                http.done(D1, task, 1, offer(1)).await;
+                let mut both = vec![
+                    http.change(rider(1), task, 2, Act::Accept),
+                    http.change(D1, task, 2, CANCEL),
+                ];
+                both.rotate_left(round % 2);
+                let mut sent = http.contest(both).await;
+                overlap.count(&sent);
+                sent.rotate_right(round % 2);
+                assert_eq!(count_done(&sent), 1, "{sent:#?}");
+                if is_done(&sent[0]) {
+                    http.tell(http.change(D1, task, 3, CANCEL)).await;
+                }
+                let row = http.task(task).await;
+                assert_eq!(row.state.name(), StateName::Cancelled);
+                let commands = [
+                    (rider(1), Act::Accept),
+                    (rider(2), GRAB),
+                    (D1, offer(2)),
+                    (SUPERVISOR, assign(2)),
+                    (D1, reassign(2)),
+                    (D1, WITHDRAW),
+                    (D2, CANCEL),
+                    (rider(1), DECLINE),
+                    (rider(1), HAND_BACK),
+                    (rider(1), Act::Arrive),
+                    (rider(1), Act::PickUp),
+                    (rider(1), Act::Deliver),
+                ];
+                // Every command at the revision that it has, one of them a round in the reduced run.
+                let some = commands.len().min(rounds(2, 12));
+                for (actor, act) in commands.into_iter().cycle().skip(round).take(some) {
+                    let sent = http.tell(http.change(actor, task, row.revision.0, act)).await;
+                    // Who cancelled it, and cancels again, is told that it is done.
+                    let known = ["CANCELLED", "ALREADY_DONE"];
+                    assert!(known.contains(&sent.came.code().as_str()), "{sent:#?}");
+                }
+                assert_eq!(http.task(task).await.revision, row.revision, "it is frozen");
             }
-            let row = http.task(task).await;
-            assert_eq!(row.state.name(), StateName::Cancelled);
-            let commands = [
-                (rider(1), Act::Accept),
-                (rider(2), GRAB),
-                (D1, offer(2)),
-                (SUPERVISOR, assign(2)),
-                (D1, reassign(2)),
-                (D1, WITHDRAW),
-                (D2, CANCEL),
-                (rider(1), DECLINE),
-                (rider(1), HAND_BACK),
-                (rider(1), Act::Arrive),
-                (rider(1), Act::PickUp),
-                (rider(1), Act::Deliver),
-            ];
-            // Every command at the revision that it has, one of them a round in the reduced run.
-            let some = commands.len().min(rounds(2, 12));
-            for (actor, act) in commands.into_iter().cycle().skip(round).take(some) {
-                let sent = http.tell(http.change(actor, task, row.revision.0, act)).await;
-                // Who cancelled it, and cancels again, is told that it is done.
-                let known = ["CANCELLED", "ALREADY_DONE"];
-                assert!(known.contains(&sent.came.code().as_str()), "{sent:#?}");
-            }
-            assert_eq!(http.task(task).await.revision, row.revision, "it is frozen");
+            overlap.report("C13 over HTTP: cancel against accept");
+            http.check().await;
         }
-        overlap.report("C13 over HTTP: cancel against accept");
-        http.check().await;
     }
-});
+);

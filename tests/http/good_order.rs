@@ -30,7 +30,8 @@ async fn idle_connections_do_not_hold_it_and_half_sent_requests_only_so_long() {
 
     let mut http = Face::with(Desk::open(Database::Sqlite).await, limits).await;
     let task = http.create().await;
-    let cancel = http.post(&D1, &format!("/api/v1/tasks/{}/cancel", task.0), &json!({ "revision": 1 }));
+    let cancel =
+        http.post(&D1, &format!("/api/v1/tasks/{}/cancel", task.0), &json!({ "revision": 1 }));
     let whole = cancel.raw();
     let mut half_head = TcpStream::connect(http.address()).await.expect("it listens");
     half_head.write_all(&whole[..20]).await.expect("it is taken");
@@ -47,7 +48,8 @@ async fn idle_connections_do_not_hold_it_and_half_sent_requests_only_so_long() {
 async fn what_is_on_its_way_is_finished_before_the_end() {
     let mut http = Face::of(Desk::open(Database::Sqlite).await).await;
     let task = http.create().await;
-    let cancel = http.post(&D1, &format!("/api/v1/tasks/{}/cancel", task.0), &json!({ "revision": 1 }));
+    let cancel =
+        http.post(&D1, &format!("/api/v1/tasks/{}/cancel", task.0), &json!({ "revision": 1 }));
     let whole = cancel.raw();
     let mut stream = TcpStream::connect(http.address()).await.expect("it listens");
     stream.write_all(&whole[..whole.len() - 2]).await.expect("it is taken");

@@ -62,7 +62,8 @@ for_each_database!(a_node_says_whether_it_can_take_commands, |desk| async move {
     pulse.stop();
     assert_eq!(ready().await.is(503).json(), json!({ "ready": false }));
     assert_eq!(ready().await.is(503).json(), json!({ "ready": false }));
-    let more = http.post(&D1, &format!("/api/v1/tasks/{}/cancel", task.0), &json!({ "revision": 1 }));
+    let more =
+        http.post(&D1, &format!("/api/v1/tasks/{}/cancel", task.0), &json!({ "revision": 1 }));
     let more = more.await.problem(503, "UNAVAILABLE");
     assert!(more.headers.contains_key("retry-after"));
     alive().await.is(200);

@@ -103,7 +103,10 @@ for_each_database!(a_key_answers_for_its_own_request_alone, |desk| async move {
     assert!(!own.headers.contains_key("idempotency-replayed"));
     assert_ne!(own.body, first.body);
     // A key that was not used up by what could not be carried out.
-    http.post(&rider(5), &path(1, "grab"), &json!({})).key("L").await.problem(428, "REVISION_MISSING");
+    http.post(&rider(5), &path(1, "grab"), &json!({}))
+        .key("L")
+        .await
+        .problem(428, "REVISION_MISSING");
     http.post(&rider(5), &path(1, "grab"), &json!({ "revision": 1 })).key("L").await.done();
     assert_eq!(actions(&http, tasks[0]).await, ["create", "grab"]);
     assert_eq!(actions(&http, tasks[1]).await, ["create", "grab"]);

@@ -35,9 +35,12 @@ for_each_database!(tasks_are_listed_page_by_page_and_by_state, |desk| async move
     assert_eq!(ids(&whole), all);
     assert_eq!(whole.at("/next_cursor"), Value::Null);
     assert_eq!(whole.at("/head"), 14);
-    for (state, some) in
-        [("open", &[4, 5, 6, 7, 8][..]), ("offered", &[0]), ("assigned", &[1, 2]), ("cancelled", &[3])]
-    {
+    for (state, some) in [
+        ("open", &[4, 5, 6, 7, 8][..]),
+        ("offered", &[0]),
+        ("assigned", &[1, 2]),
+        ("cancelled", &[3]),
+    ] {
         assert_eq!(ids(&list(format!("?state={state}")).await.is(200)), of(some), "{state}");
     }
     // Pages of every length that there can be.
@@ -57,11 +60,15 @@ for_each_database!(tasks_are_listed_page_by_page_and_by_state, |desk| async move
     let page = list("?state=open&limit=2&region=1".to_owned()).await.is(200);
     assert_eq!(ids(&page), of(&[4, 5, 6, 7, 8])[..2]);
     // The other region's are not there, by whatever way one asks.
-    for query in ["?region=2", "?region=-1", "?cursor=9223372036854775807", "?state=open&region=2"] {
+    for query in ["?region=2", "?region=-1", "?cursor=9223372036854775807", "?state=open&region=2"]
+    {
         assert_eq!(ids(&list(query.to_owned()).await.is(200)), Vec::<i64>::new(), "{query}");
     }
     assert_eq!(ids(&list("?cursor=-9223372036854775808".to_owned()).await.is(200)), all);
-    assert_eq!(ids(&http.get(&FOREIGN_DISPATCHER, "/api/v1/tasks").await.is(200)), Vec::<i64>::new());
+    assert_eq!(
+        ids(&http.get(&FOREIGN_DISPATCHER, "/api/v1/tasks").await.is(200)),
+        Vec::<i64>::new()
+    );
     for query in [
         "?limit=0",
         "?limit=101",

@@ -7,6 +7,7 @@ mod book;
 mod harness;
 #[path = "../harness/http.rs"]
 mod http;
+#[expect(dead_code, reason = "the servers expire by themselves, and commands go through them")]
 #[path = "../races/short.rs"]
 mod short;
 

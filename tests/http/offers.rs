@@ -42,11 +42,14 @@ for_each_database!(an_offer_says_how_it_ended, |desk| async move {
             let over = http.get(&who, &path).await.is(200);
             assert_eq!(over.at("/answer"), end);
             assert!(over.at("/answered_at").is_string());
-            assert_eq!(over.at("/task/state"), match end {
-                "accepted" => "assigned",
-                "cancelled" => "cancelled",
-                _ => "open",
-            });
+            assert_eq!(
+                over.at("/task/state"),
+                match end {
+                    "accepted" => "assigned",
+                    "cancelled" => "cancelled",
+                    _ => "open",
+                }
+            );
         }
         let revision = http.task(task).await.revision.0;
         if end != "cancelled" {
@@ -72,7 +75,11 @@ for_each_database!(an_offer_is_accepted_by_its_token, |desk| async move {
     let again = http.post(&rider(1), &path, &nothing).key("once").await.is(200);
     assert_eq!(again.body, done.body);
     // Under the other address it is the same request.
-    let same = http.post(&rider(1), &format!("/api/v1/tasks/{}/accept", task.0), &json!({ "revision": 2 }));
+    let same = http.post(
+        &rider(1),
+        &format!("/api/v1/tasks/{}/accept", task.0),
+        &json!({ "revision": 2 }),
+    );
     assert_eq!(same.key("once").await.is(200).body, done.body);
     let more = http.post(&rider(1), &path, &nothing).await.is(200);
     assert_eq!(more.at("/code"), "ALREADY_YOURS");

@@ -56,12 +56,9 @@ for_each_database!(a_rider_goes_on_and_off_duty, |desk| async move {
 
 for_each_database!(the_latest_position_is_kept, |desk| async move {
     let http = Face::of(desk).await;
-    let fix = |seq: i64, lat: f64, lng: f64| {
-        json!({ "seq": seq, "at": "2026-11-30T04:00:00Z", "lat": lat, "lng": lng })
-    };
-    let send = |fixes: Value| {
-        http.post(&rider(1), "/api/v1/rider/location", &json!({ "fixes": fixes }))
-    };
+    let fix = |seq: i64, lat: f64, lng: f64| json!({ "seq": seq, "at": "2026-11-30T04:00:00Z", "lat": lat, "lng": lng });
+    let send =
+        |fixes: Value| http.post(&rider(1), "/api/v1/rider/location", &json!({ "fixes": fixes }));
     // In any order; the largest number counts.
     let got = send(json!([fix(2, 31.2, 121.4), fix(9, 31.3, 121.5), fix(5, 31.4, 121.6)])).await;
     assert_eq!(got.is(200).json(), json!({ "kept": true }));
@@ -85,6 +82,7 @@ for_each_database!(the_latest_position_is_kept, |desk| async move {
         let fix = json!({ "seq": 1, "at": at, "lat": 0, "lng": 0 });
         send(json!([fix])).await.problem(400, "TIME_OUT_OF_RANGE");
     }
+    send(json!([[1, "2026-11-30T04:00:00Z", 0, 0]])).await.problem(422, "BODY_INVALID");
     for at in [json!("yesterday"), json!(1_796_011_200), json!(null), json!("2026-11-30 04:00")] {
         let fix = json!({ "seq": 1, "at": at, "lat": 0, "lng": 0 });
         let got = send(json!([fix])).await.problem(422, "BODY_INVALID");

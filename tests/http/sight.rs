@@ -68,7 +68,9 @@ for_each_database!(a_rider_never_learns_of_another_rider, |desk| async move {
     for (verb, revision) in
         [("grab", 1), ("grab", 2), ("accept", 2), ("decline", 3), ("arrive", 4), ("hand-back", 4)]
     {
-        heard.push(http.post(&rider(1), &path(verb), &json!({ "revision": revision })).await.is(409));
+        heard.push(
+            http.post(&rider(1), &path(verb), &json!({ "revision": revision })).await.is(409),
+        );
     }
     assert!(heard.iter().any(|got| got.at("/beaten_by/by") == "another rider"));
     http.done(D1, task, 4, reassign(1)).await;
@@ -92,7 +94,9 @@ for_each_database!(a_rider_never_learns_of_another_rider, |desk| async move {
         assert_eq!(item["rider_id"], 1, "{item}");
     }
     assert_eq!(log.at("/through"), log.at("/head"));
-    http.get(&rider(1), &format!("/api/v1/tasks/{}/events", task.0)).await.problem(403, "FORBIDDEN");
+    http.get(&rider(1), &format!("/api/v1/tasks/{}/events", task.0))
+        .await
+        .problem(403, "FORBIDDEN");
 });
 
 for_each_database!(a_shop_sees_its_own_orders_alone, |desk| async move {

@@ -45,7 +45,10 @@ for_each_database!(a_task_is_offered_accepted_carried_and_delivered, |desk| asyn
     assert_eq!(accepted.at("/task/mode"), "confirmed");
     // Once more, under another key: it is theirs already.
     let again = task.ask(&rider(7), "accept", &one).await.is(200);
-    assert_eq!((again.at("/outcome"), again.at("/code")), (json!("already_done"), json!("ALREADY_YOURS")));
+    assert_eq!(
+        (again.at("/outcome"), again.at("/code")),
+        (json!("already_done"), json!("ALREADY_YOURS"))
+    );
     assert_eq!(again.at("/event"), Value::Null);
 
     let stale = task.ask(&D1, "cancel", &one).await.refused("STALE_REVISION");
@@ -91,13 +94,15 @@ for_each_database!(a_task_comes_back_and_goes_to_somebody_else, |desk| async mov
     task.ask(&D1, "assign", &offer(7, 4)).await.refused("IMMEDIATE_MODE_OFF");
     let direct = task.ask(&SUPERVISOR, "assign", &offer(7, 4)).await.done();
     assert_eq!(direct.at("/task/mode"), "direct");
-    let to_five = |confirmed| json!({ "revision": 8, "rider_id": 5, "handover_confirmed": confirmed });
+    let to_five =
+        |confirmed| json!({ "revision": 8, "rider_id": 5, "handover_confirmed": confirmed });
     task.ask(&D1, "reassign", &to_five(false)).await.refused("HANDOVER_NOT_CONFIRMED");
     let moved = task.ask(&D1, "reassign", &to_five(true)).await.done();
     assert_eq!((moved.at("/task/state"), moved.at("/task/rider_id")), (json!("offered"), json!(5)));
     http.advance_ms(30_000).await;
     task.ask(&rider(5), "accept", &json!({ "revision": 9 })).await.refused("OFFER_EXPIRED");
-    let open = task.ask(&D1, "cancel", &json!({ "revision": 10, "reason": "no_rider" })).await.done();
+    let open =
+        task.ask(&D1, "cancel", &json!({ "revision": 10, "reason": "no_rider" })).await.done();
     assert_eq!(open.at("/task/state"), "cancelled");
     assert_eq!(open.at("/legal"), json!([]));
     task.ask(&D1, "cancel", &json!({ "revision": 11 })).await.is(200);
@@ -121,7 +126,8 @@ for_each_database!(what_a_rider_can_not_take_is_said_with_the_reason, |desk| asy
     http.post(&rider(1), "/api/v1/rider/duty", &json!({ "duty": "paused" })).await.is(200);
     let got = task.ask(&rider(1), "grab", &json!({ "revision": 1 })).await;
     assert_eq!(got.refused("RIDER_NOT_ELIGIBLE").at("/reason"), "paused");
-    let offer = |rider: i64, seconds| json!({ "revision": 1, "rider_id": rider, "seconds": seconds });
+    let offer =
+        |rider: i64, seconds| json!({ "revision": 1, "rider_id": rider, "seconds": seconds });
     let got = task.ask(&D1, "offer", &offer(FOREIGN_RIDER, 30)).await;
     assert_eq!(got.refused("RIDER_NOT_ELIGIBLE").at("/reason"), "other_region");
     for nobody in [0, -1, 5_000, i64::MAX, i64::MIN] {

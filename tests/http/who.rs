@@ -23,9 +23,7 @@ async fn operations(http: &Face) -> Vec<(String, String, Option<Value>, bool)> {
             _ if method == "GET" => None,
             "tasks" => Some(crate::http::order_body(&order(), Some("k-who".to_owned()))),
             "offer" | "assign" => Some(json!({ "revision": 2, "rider_id": 1 })),
-            "reassign" => {
-                Some(json!({ "revision": 2, "rider_id": 1, "handover_confirmed": true }))
-            }
+            "reassign" => Some(json!({ "revision": 2, "rider_id": 1, "handover_confirmed": true })),
             "detail" => Some(json!({ "detail_revision": 1, "note": "x" })),
             "bulk" => {
                 let items = json!([{ "task_id": task.0, "revision": 2 }]);
@@ -100,10 +98,13 @@ for_each_database!(the_wrong_role_may_not_and_nothing_changes, |desk| async move
         let command = method != "GET";
         match who {
             Actor::Rider(_) => {
-                of_rider || (!command && end != "tasks" && !path.ends_with("/events"))
+                of_rider
+                    || (!command && end != "tasks" && !path.ends_with("/events"))
                     || path.ends_with("/api/v1/events")
             }
-            Actor::Intake(_) => !of_rider && ["tasks", "cancel", "detail"].contains(&end) && command,
+            Actor::Intake(_) => {
+                !of_rider && ["tasks", "cancel", "detail"].contains(&end) && command
+            }
             who if [ADMIN, AUDITOR].contains(who) => !command && !of_rider,
             _ => true,
         }
@@ -139,13 +140,21 @@ for_each_database!(what_another_region_has_is_not_there, |desk| async move {
         let got = got.problem(404, "NOT_FOUND");
         got.body
     };
-    let strangers = [FOREIGN_DISPATCHER, rider(FOREIGN_RIDER), Actor::Intake("other_shop".to_owned())];
-    for (method, path, body, secured) in operations(&http).await {
+    let strangers =
+        [FOREIGN_DISPATCHER, rider(FOREIGN_RIDER), Actor::Intake("other_shop".to_owned())];
+    let operations = operations(&http).await;
+    let task = http.read().await.tasks_after(dispatch_desk::domain::id::TaskId(0), 1).await;
+    let task = task.expect("tasks can be read")[0].0;
+    let id = task.0;
+    for (method, path, body, secured) in operations {
         let of_task = path.contains("/tasks/") || path.contains("/offers/");
         if !secured || !of_task {
             continue;
         }
-        let elsewhere = path.replace("/tasks/1/", "/tasks/999999/").replace("/tasks/1", "/tasks/999999");
+        let offers = http.read().await.offers_of(task).await.expect("offers can be read");
+        let elsewhere = path.replace(&format!("/tasks/{id}"), "/tasks/999999");
+        let elsewhere = elsewhere.replace(&offers[0].token, "0123456789abcdef");
+        assert_ne!(elsewhere, path);
         for who in &strangers {
             let ask = |path: &str| {
                 let ask = http.request(&method, who, path).key(http.recorder.fresh_key().as_str());
@@ -156,13 +165,17 @@ for_each_database!(what_another_region_has_is_not_there, |desk| async move {
             };
             // The same for what there is and for what there is not, whatever the role.
             let (there, nowhere) = (ask(&path).await, ask(&elsewhere).await);
-            assert_eq!((there.status, &there.body), (nowhere.status, &nowhere.body), "{who} {path}");
+            assert_eq!(
+                (there.status, &there.body),
+                (nowhere.status, &nowhere.body),
+                "{who} {path}"
+            );
             if there.status != 403 {
                 missing(there);
             }
         }
     }
-    let items = json!([{ "task_id": 1, "revision": 2 }, { "task_id": 999_999, "revision": 2 }]);
+    let items = json!([{ "task_id": id, "revision": 2 }, { "task_id": 999_999, "revision": 2 }]);
     let bulk = json!({ "verb": "cancel", "items": items });
     let got = http.post(&FOREIGN_DISPATCHER, "/api/v1/bulk", &bulk).await.is(200);
     for item in [0, 1] {
@@ -185,7 +198,11 @@ for_each_database!(an_account_that_is_shut_is_nobodys, |desk| async move {
     for _ in &http.origins {
         http.get(&rider(1), "/api/v1/rider/tasks").await.problem(401, "NOT_SIGNED_IN");
         let task = http.create().await;
-        let grab = http.post(&rider(1), &format!("/api/v1/tasks/{}/grab", task.0), &json!({ "revision": 1 }));
+        let grab = http.post(
+            &rider(1),
+            &format!("/api/v1/tasks/{}/grab", task.0),
+            &json!({ "revision": 1 }),
+        );
         grab.await.problem(401, "NOT_SIGNED_IN");
     }
 });

@@ -34,7 +34,12 @@ fn status(heard: &str) -> u16 {
 }
 
 fn carries_what_every_answer_must(heard: &str) {
-    for header in ["server-time: 2026-", "x-request-id: ", "content-security-policy: default-src 'none'", "x-content-type-options: nosniff"] {
+    for header in [
+        "server-time: 2026-",
+        "x-request-id: ",
+        "content-security-policy: default-src 'none'",
+        "x-content-type-options: nosniff",
+    ] {
         assert!(heard.contains(header), "no {header}: {heard}");
     }
 }
@@ -76,7 +81,11 @@ async fn what_is_no_http_is_refused_and_the_connection_closed() {
         let heard = say(http.address(), bytes).await;
         // It is refused by a status, and nothing stands behind it that could be taken for another answer.
         let ours = [expected, 414].contains(&status(&heard));
-        assert!(ours, "{expected}: {heard} to {}", String::from_utf8_lossy(&bytes[..60.min(bytes.len())]));
+        assert!(
+            ours,
+            "{expected}: {heard} to {}",
+            String::from_utf8_lossy(&bytes[..60.min(bytes.len())])
+        );
         assert_eq!(heard.matches("HTTP/1.1 ").count(), 1, "{heard}");
     }
     http.anonymous("GET", "/healthz").await.is(200);
@@ -93,7 +102,10 @@ for_each_database!(bodies_may_come_in_pieces, |desk| async move {
             token_of(&D1)
         )
     };
-    let chunked = format!("{}3\r\n{{\"r\r\nb\r\nevision\":1}}\r\n0\r\n\r\n", head("transfer-encoding: chunked"));
+    let chunked = format!(
+        "{}3\r\n{{\"r\r\nb\r\nevision\":1}}\r\n0\r\n\r\n",
+        head("transfer-encoding: chunked")
+    );
     let heard = say(http.address(), chunked.as_bytes()).await;
     assert_eq!(status(&heard), 200, "{heard}");
     // Byte by byte, in packets of their own: it is the same request.
@@ -166,7 +178,8 @@ async fn a_client_that_is_too_slow_is_cut_off() {
     let heard = say(http.address(), b"GET /api/v1/time HTTP/1.1\r\nhost: x\r\n").await;
     assert!([0, 408].contains(&status(&heard)), "{heard}");
     // Half a body: nothing was done, and the client is told so.
-    let cancel = http.post(&D1, &format!("/api/v1/tasks/{}/cancel", task.0), &json!({ "revision": 1 }));
+    let cancel =
+        http.post(&D1, &format!("/api/v1/tasks/{}/cancel", task.0), &json!({ "revision": 1 }));
     let whole = cancel.raw();
     let heard = say(http.address(), &whole[..whole.len() - 3]).await;
     assert!(status(&heard) == 408 && heard.contains("\"code\":\"TIMED_OUT\""), "{heard}");

@@ -1,10 +1,6 @@
 //! An offer by its token: the answer to "was my accept counted?".
 
-use axum::{
-    Json,
-    extract::State,
-    response::Response,
-};
+use axum::{Json, extract::State, response::Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -1,10 +1,6 @@
 //! The customer's client: one task, by an unguessable link.
 
-use axum::{
-    Json,
-    extract::State,
-    response::Response,
-};
+use axum::{Json, extract::State, response::Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
