@@ -65,14 +65,17 @@ async fn guard(State(desk): State<Desk>, request: Request, next: Next) -> Respon
         let here = request.uri().path_and_query().map_or("/", |here| here.as_str());
         Taste::of(request.headers(), if method.is_safe() { here } else { "/" })
     });
-    let hostless = !request.headers().contains_key(header::HOST) && request.uri().host().is_none();
-    let mut response = if hostless {
-        Problem::new(ProblemCode::BodyMalformed, lang).with("Host: missing").into_response()
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    let mut response = if hosts != 1 {
+        Problem::new(ProblemCode::HostMissing, lang).into_response()
     } else if !is_from_here(&method, &path, request.headers(), desk.origin()) {
         Problem::new(ProblemCode::CrossSite, lang).into_response()
     } else {
-        match tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await {
-            Ok(response) => response,
+        // A task of its own, which runs to its end when the client has gone: left in the middle of a BEGIN, sqlx gives
+        // a connection back with the transaction open, and whoever is next reads the past and can not write.
+        match tokio::time::timeout(LONGEST_ANSWER, tokio::spawn(next.run(request))).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(_)) => Problem::new(ProblemCode::Faulty, lang).into_response(),
             // What was asked may be done all the same.
             Err(_) => Problem::new(ProblemCode::Unknown, lang).into_response(),
         }

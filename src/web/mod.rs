@@ -7,7 +7,7 @@
 //! | file | |
 //! |---|---|
 //! | `desk` | what every request needs: the executor, the origin, the doors |
-//! | `serve` | connections, time-outs, the end in good order |
+//! | `serve`, `whole` | connections, time-outs, bodies that nobody wants, the end in good order |
 //! | `headers` | what every answer carries |
 //! | `problem` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
@@ -38,6 +38,7 @@ mod session;
 mod track;
 mod uploads;
 mod who;
+mod whole;
 
 pub use desk::{Desk, Origin};
 pub use password::hash as hash_password;

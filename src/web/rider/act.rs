@@ -10,7 +10,7 @@ use tower_sessions::Session;
 use super::{
     super::{
         desk::Desk,
-        extract::TaskPath,
+        extract::{TaskPath, TokenPath},
         forms::{self, Typed},
         page::{Taste, words},
         people::{self, RiderSeat},
@@ -83,7 +83,7 @@ pub(super) async fn enter(
     State(desk): State<Desk>,
     taste: Taste,
     session: Session,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
 ) -> Result<Response, Problem> {
     let read = |error: store::Error| Problem::read(&error, taste.lang);
     let missing = || Problem::new(ProblemCode::NotFound, taste.lang);

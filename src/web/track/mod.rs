@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Form, Path, Query, State},
+    extract::{Form, Query, State},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::{
     answer_page::{self, Banner},
     desk::Desk,
+    extract::TokenPath,
     forms::{self, Typed},
     page::{Shell, Taste, When, Zone, filters, render, words},
     problem::{Problem, ProblemCode},
@@ -73,7 +74,7 @@ struct Asked {
 async fn page(
     State(desk): State<Desk>,
     taste: Taste,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
     let quiet = asked.answer.is_none();
@@ -222,7 +223,7 @@ impl Later for Option<When> {
 async fn cancel(
     State(desk): State<Desk>,
     taste: Taste,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
     Form(typed): Form<Typed>,
 ) -> Result<Response, Problem> {
     let lang = taste.lang;
