@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, Query, State},
+    extract::{Query, State},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
     routing::get,
@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::{
     desk::Desk,
+    extract::InPath,
     page::{Shell, Taste, filters, render},
     problem::{Problem, ProblemCode},
 };
@@ -37,7 +38,7 @@ struct Page {
 async fn page(
     State(desk): State<Desk>,
     taste: Taste,
-    Path(token): Path<String>,
+    InPath(token): InPath<String>,
 ) -> Result<Response, Problem> {
     let failed = |error: store::Error| Problem::read(&error, taste.lang);
     let over = || Problem::new(ProblemCode::NotFound, taste.lang);

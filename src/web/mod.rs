@@ -12,7 +12,7 @@
 //! | `problem` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
 //! | `who`, `people`, `session`, `password` | who is there |
-//! | `page`, `chip`, `answer_page`, `forms`, `files` | what pages are made of |
+//! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
 //! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
 //! | `api/` | JSON for scripts |
@@ -35,6 +35,7 @@ mod rider;
 pub mod serve;
 mod session;
 mod track;
+mod trouble;
 mod who;
 
 pub use desk::{Desk, Origin};

@@ -174,6 +174,8 @@ pub(super) struct Shell {
     pub(super) who: Option<(String, String)>,
     /// The regions that the page is about.
     pub(super) regions: String,
+    /// Whether whoever is signed in may make tasks.
+    pub(super) may_create: bool,
     pub(super) demo: bool,
     /// When the page was true.
     pub(super) now: When,
@@ -191,6 +193,7 @@ impl Shell {
             style: files::style(),
             who: None,
             regions: String::new(),
+            may_create: false,
             demo: desk.is_demo(),
             now: zone.when(zone.now),
             zone: zone.name(),

@@ -101,7 +101,6 @@ struct Page {
     many_regions: bool,
     every: Option<u32>,
     choices: [u32; 3],
-    may_create: bool,
 }
 
 /// Which list, from where on, and how often anew.
@@ -152,8 +151,6 @@ pub(super) async fn page(
         many_regions: regions.len() > 1,
         every,
         choices: EVERY,
-        may_create: crate::domain::table::who(crate::domain::command::Verb::Create)
-            .contains(&seat.caller.role),
     };
     let mut response = render(&page, seat.lang(), StatusCode::OK);
     if let Some(Ok(every)) = every.map(|every| HeaderValue::from_str(&every.to_string())) {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{
-    extract::{Form, Path, Query, State},
+    extract::{Query, State},
     http::StatusCode,
     response::{IntoResponse, Redirect, Response},
 };
@@ -11,6 +11,7 @@ use tower_sessions::Session;
 
 use super::super::{
     desk::Desk,
+    extract::{Form, InPath},
     page::{Shell, Taste, filters, render},
     password,
     people::{self, StaffSeat},
@@ -115,7 +116,7 @@ pub(super) async fn enter(
     State(desk): State<Desk>,
     taste: Taste,
     session: Session,
-    Path(token): Path<String>,
+    InPath(token): InPath<String>,
 ) -> Result<Response, Problem> {
     let read = |error: store::Error| Problem::read(&error, taste.lang);
     let mut tx = desk.db().begin().await.map_err(read)?;

@@ -1,7 +1,7 @@
 //! What a rider sent: decided, then shown. Sent twice, it has one effect and one answer.
 
 use axum::{
-    extract::{Form, Path, State},
+    extract::State,
     http::StatusCode,
     response::{IntoResponse, Redirect, Response},
 };
@@ -10,11 +10,12 @@ use tower_sessions::Session;
 use super::{
     super::{
         desk::Desk,
-        extract::TaskPath,
+        extract::{Form, InPath, TaskPath},
         forms::{self, Typed},
         page::{Taste, words},
         people::{self, RiderSeat},
         problem::{Problem, ProblemCode},
+        trouble::Trouble,
     },
     home::{Asked, show},
 };
@@ -31,7 +32,7 @@ pub(super) async fn command(
     State(desk): State<Desk>,
     RiderSeat(seat): RiderSeat,
     TaskPath(id): TaskPath,
-    Path((_, verb)): Path<(String, String)>,
+    InPath((_, verb)): InPath<(String, String)>,
     Form(typed): Form<Typed>,
 ) -> Result<Response, Problem> {
     let lang = seat.lang();
@@ -42,7 +43,7 @@ pub(super) async fn command(
     let ((key, revision), act) = match parsed {
         Ok(parsed) => parsed,
         Err(wrong) => {
-            let trouble = Some(words(lang, wrong.words, &[]));
+            let trouble = Some(Trouble::saying(words(lang, wrong.words, &[])));
             let status = StatusCode::UNPROCESSABLE_ENTITY;
             return show(&desk, &seat, Asked::default(), trouble, status).await;
         }
@@ -55,9 +56,9 @@ pub(super) async fn command(
             Ok(Redirect::to(&to).into_response())
         }
         Err(error) => {
-            let problem = Problem::of(&error, lang);
-            let sentence = problem.sentence().to_owned();
-            show(&desk, &seat, Asked::default(), Some(sentence), problem.status()).await
+            let action = format!("/rider/tasks/{id}/{verb}");
+            let (trouble, status) = Trouble::of(&error, action, &typed, lang);
+            show(&desk, &seat, Asked::default(), Some(trouble), status).await
         }
     }
 }
@@ -83,7 +84,7 @@ pub(super) async fn enter(
     State(desk): State<Desk>,
     taste: Taste,
     session: Session,
-    Path(token): Path<String>,
+    InPath(token): InPath<String>,
 ) -> Result<Response, Problem> {
     let read = |error: store::Error| Problem::read(&error, taste.lang);
     let missing = || Problem::new(ProblemCode::NotFound, taste.lang);

@@ -16,6 +16,7 @@ use super::super::{
     page::{Shell, Taste, When, Zone, filters, render},
     people::{RiderSeat, Seat, zone},
     problem::{Problem, ProblemCode},
+    trouble::Trouble,
 };
 use crate::{
     domain::{
@@ -79,7 +80,7 @@ struct Page {
     holds: i64,
     capacity: u32,
     banner: Option<Banner>,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
     offers: Vec<TaskCard>,
     mine: Vec<TaskCard>,
     pool: Vec<TaskCard>,
@@ -116,7 +117,7 @@ pub(super) async fn show(
     desk: &Desk,
     seat: &Seat,
     asked: Asked,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
     status: StatusCode,
 ) -> Result<Response, Problem> {
     let page = read(desk, seat, asked, trouble).await;
@@ -173,7 +174,7 @@ async fn read(
     desk: &Desk,
     seat: &Seat,
     asked: Asked,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
 ) -> store::Result<Option<Page>> {
     let Some(me) = seat.actor().rider() else { return Ok(None) };
     let mut tx = desk.db().read().await?;
