@@ -206,6 +206,14 @@ impl Shell {
     }
 }
 
+/// Whether an address is one of our own pages: a path, and nothing that browsers make another host of. They leave
+/// out tabs and line ends, and take `\` for `/`.
+pub(super) fn is_ours(address: &str) -> bool {
+    address.starts_with('/')
+        && !address.starts_with("//")
+        && !address.contains(|c: char| c == '\\' || c.is_control())
+}
+
 /// A text as part of a query.
 pub(super) fn encode(text: &str) -> String {
     use std::fmt::Write;
@@ -254,6 +262,24 @@ mod tests {
         assert_eq!(shanghai.instant("2026-11-30T08:53"), Some(Timestamp(1_795_999_980_000)));
         assert_eq!(shanghai.instant("08:53"), None);
         assert_eq!(shanghai.name(), "Asia/Shanghai, +08:00");
+    }
+
+    #[test]
+    fn only_our_own_pages_are_led_to() {
+        for ours in ["/", "/tasks/T1?x=1", "/a//b"] {
+            assert!(is_ours(ours), "{ours}");
+        }
+        for foreign in [
+            "",
+            "https://evil.example",
+            "//evil.example",
+            "/\\evil.example",
+            "board",
+            "/\t/evil.example",
+            "/\r\n/x",
+        ] {
+            assert!(!is_ours(foreign), "{foreign:?}");
+        }
     }
 
     #[test]

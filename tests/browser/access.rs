@@ -3,7 +3,6 @@
 
 use dispatch_desk::domain::refusal::Lang;
 use serde_json::{Value, json};
-use thirtyfour::prelude::*;
 
 use crate::{
     driver::{Window, with_browsers},

@@ -89,9 +89,12 @@ impl Site {
         tx.commit().await.expect("a commit");
     }
 
-    /// Ends it in good order and checks that everything holds.
+    /// Ends it in good order and checks that the log folds to the rows. (Who asked for what over HTTP is not on the
+    /// harness's record, so the judge of histories has nothing to say.)
     pub async fn close(self) {
-        self.desk.check().await;
+        let report = dispatch_desk::engine::reconcile::reconcile(&self.desk.db, |_| ()).await;
+        let report = report.expect("everything can be read");
+        assert!(report.differences.is_empty(), "{:#?}", report.differences);
         self.server.stop().await;
     }
 }

@@ -233,10 +233,6 @@ impl Page {
         document.select(&select("form")).map(Form::read).collect()
     }
 
-    pub fn has_form(&self, action: &str) -> bool {
-        self.forms().iter().any(|form| form.action == action)
-    }
-
     /// The form that is sent to `action`.
     #[track_caller]
     pub fn form(&self, action: &str) -> Form {

@@ -22,7 +22,7 @@ async fn a_customer_follows_an_order_and_never_reads_who_was_asked() {
     ] {
         desk.done(actor, task, revision, act).await;
         let page = carl.get(&path).await;
-        page.is(200).says(says).says("人民大道").hides("rider 1").hides("R11").hides("R12");
+        page.is(200).says(says).says("世纪大道").hides("rider 1").hides("R11").hides("R12");
         assert_eq!(page.headers["x-robots-tag"], "noindex, nofollow");
         assert_eq!(page.headers["referrer-policy"], "no-referrer");
         steps.push(page.text_of(".timeline"));

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::super::{
     chip::{Chip, span},
     desk::Desk,
+    extract::Query,
     page::{Shell, When, Zone, filters, render},
     people::{StaffSeat, zone},
     problem::Problem,

@@ -1,11 +1,7 @@
 //! One task: where it stands, its story, and a form for each thing that can be done.
 
 use askama::Template;
-use axum::{
-    extract::{Query, State},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
 
 use super::{
@@ -13,7 +9,7 @@ use super::{
         answer_page::{self, Banner},
         chip::{Chip, money},
         desk::Desk,
-        extract::TaskPath,
+        extract::{Query, TaskPath},
         forms::{Typed, Wrong, reasons},
         page::{Shell, When, filters, render},
         people::{Seat, StaffSeat, zone},

@@ -17,10 +17,11 @@ use super::{
         problem::{Problem, ProblemCode},
         trouble::Trouble,
     },
-    home::{Asked, show},
+    home::{Asked, Showing, show},
 };
 use crate::{
     domain::{
+        answer::Outcome,
         command::{Actor, Command, Verb, What},
         facts::Duty,
     },
@@ -44,21 +45,26 @@ pub(super) async fn command(
         Ok(parsed) => parsed,
         Err(wrong) => {
             let trouble = Some(Trouble::saying(words(lang, wrong.words, &[])));
+            let showing = Showing { trouble, before: Some((id, typed)) };
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return show(&desk, &seat, Asked::default(), trouble, status).await;
+            return show(&desk, &seat, Asked::default(), showing, status).await;
         }
     };
     let what = What::Change { task: id, revision, act };
     let command = Command { actor: seat.actor().clone(), key: Some(key.clone()), lang, what };
     match desk.executor().execute(command).await {
-        Ok(_) => {
+        Ok(reply) => {
+            if reply.answer().is_ok_and(|answer| answer.outcome == Outcome::Refused) {
+                seat.keep_draft(key.as_str(), &typed).await;
+            }
             let to = format!("/rider?answer={}&verb={verb}#answer", key.as_str());
             Ok(Redirect::to(&to).into_response())
         }
         Err(error) => {
             let action = format!("/rider/tasks/{id}/{verb}");
             let (trouble, status) = Trouble::of(&error, action, &typed, lang);
-            show(&desk, &seat, Asked::default(), Some(trouble), status).await
+            let showing = Showing { trouble: Some(trouble), before: Some((id, typed)) };
+            show(&desk, &seat, Asked::default(), showing, status).await
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
@@ -12,7 +12,8 @@ use super::super::{
     answer_page::{self, Banner},
     chip::{Chip, distance, money, span},
     desk::Desk,
-    forms::reasons,
+    extract::Query,
+    forms::{Typed, reasons},
     page::{Shell, Taste, When, Zone, filters, render},
     people::{RiderSeat, Seat, zone},
     problem::{Problem, ProblemCode},
@@ -60,6 +61,8 @@ struct TaskCard {
     left: Option<String>,
     expiring: bool,
     note: Option<String>,
+    /// The reason that was chosen before.
+    reason: String,
     /// What can be done, the likely thing first.
     steps: Vec<Step>,
 }
@@ -90,6 +93,15 @@ struct Page {
     hand_back_reasons: &'static [&'static str],
 }
 
+/// What is special about this showing of the page.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Showing {
+    /// Why what was sent has no outcome.
+    pub(super) trouble: Option<Trouble>,
+    /// The task that it was about, and what was typed.
+    pub(super) before: Option<(TaskId, Typed)>,
+}
+
 /// Whose answer is to be shown, and from where on the pool goes.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Asked {
@@ -105,7 +117,7 @@ pub(super) async fn page(
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
     let quiet = asked.answer.is_none() && asked.beyond.is_none();
-    let mut response = show(&desk, &seat, asked, None, StatusCode::OK).await?;
+    let mut response = show(&desk, &seat, asked, Showing::default(), StatusCode::OK).await?;
     if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&EVERY.to_string())) {
         response.headers_mut().insert(header::REFRESH, every);
     }
@@ -117,10 +129,10 @@ pub(super) async fn show(
     desk: &Desk,
     seat: &Seat,
     asked: Asked,
-    trouble: Option<Trouble>,
+    showing: Showing,
     status: StatusCode,
 ) -> Result<Response, Problem> {
-    let page = read(desk, seat, asked, trouble).await;
+    let page = read(desk, seat, asked, showing).await;
     let page = page.map_err(|error| Problem::read(&error, seat.lang()))?;
     let page = page.ok_or_else(|| Problem::new(ProblemCode::NotSignedIn, seat.lang()))?;
     Ok(render(&page, seat.lang(), status))
@@ -133,6 +145,7 @@ struct Cards<'a> {
     mode: RegionMode,
     now: Timestamp,
     from: Option<Place>,
+    before: Option<(TaskId, Typed)>,
 }
 
 impl Cards<'_> {
@@ -165,6 +178,10 @@ impl Cards<'_> {
             left: until.map(|at| span(at.ms_since(self.now))),
             expiring: task.is_expiring(self.now),
             note: detail.note.clone().filter(|_| whom),
+            reason: match &self.before {
+                Some((about, typed)) if *about == task.id => typed.get("reason").to_owned(),
+                Some(_) | None => String::new(),
+            },
             steps: can.into_iter().map(key).collect(),
         }
     }
@@ -174,7 +191,7 @@ async fn read(
     desk: &Desk,
     seat: &Seat,
     asked: Asked,
-    trouble: Option<Trouble>,
+    showing: Showing,
 ) -> store::Result<Option<Page>> {
     let Some(me) = seat.actor().rider() else { return Ok(None) };
     let mut tx = desk.db().read().await?;
@@ -183,7 +200,16 @@ async fn read(
     let regions = seat.regions(&mut tx, now).await?;
     let zone = zone(&regions, now);
     let mode = regions.first().map_or(RegionMode::Reserve, |found| found.region.policy.mode);
-    let cards = Cards { desk, seat, zone, mode, now, from: account.place };
+    let answer = match &asked.answer {
+        Some(key) => answer_page::stored(&mut tx, seat.actor(), key).await?,
+        None => None,
+    };
+    let mut before = showing.before;
+    if let (Some(key), Some(about)) = (&asked.answer, answer.as_ref().and_then(|a| a.task.as_ref()))
+    {
+        before = Some((about.id, seat.draft(key).await));
+    }
+    let cards = Cards { desk, seat, zone, mode, now, from: account.place, before };
     let held = tx.cards_held_by(me).await?;
     let (offers, mine): (Vec<_>, Vec<_>) =
         held.iter().partition(|card| card.task.state.name() == StateName::Offered);
@@ -195,10 +221,6 @@ async fn read(
     let most = usize::try_from(PAGE).unwrap_or_default();
     let more = pool.len() > most;
     pool.truncate(most);
-    let answer = match &asked.answer {
-        Some(key) => answer_page::stored(&mut tx, seat.actor(), key).await?,
-        None => None,
-    };
     let verb = asked.verb.as_deref().and_then(Verb::parse);
     let (riders, staff) = answer.as_ref().map(answer_page::named).unwrap_or_default();
     let names = tx.names(&riders, &staff).await?;
@@ -215,7 +237,7 @@ async fn read(
         holds: account.holds,
         capacity: account.rider.capacity,
         banner: answer.map(|answer| Banner::of(&answer, verb, &names, zone, seat.lang())),
-        trouble,
+        trouble: showing.trouble,
         offers: offers.into_iter().map(|card| cards.card(card)).collect(),
         mine: mine.into_iter().map(|card| cards.card(card)).collect(),
         next: pool.last().filter(|_| more).map(|card| card.task.id),

@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Query, State},
+    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::{
     answer_page::{self, Banner},
     desk::Desk,
-    extract::{Form, InPath},
+    extract::{Form, InPath, Query},
     forms::{self, Typed},
     page::{Shell, Taste, When, Zone, encode, filters, render, words},
     problem::{Problem, ProblemCode},
