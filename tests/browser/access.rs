@@ -27,8 +27,7 @@ fn axe() -> Option<String> {
 }
 
 /// The rules that a page breaks, one a line with the element.
-async fn violations(window: &Window, axe: &str, rules: &[&str]) -> Vec<String> {
-    window.run(axe).await;
+async fn violations(window: &Window, rules: &[&str]) -> Vec<String> {
     let only = if rules.is_empty() {
         json!({})
     } else {
@@ -57,13 +56,16 @@ async fn every_page_is_accessible(lang: Lang) {
         let window = driver.window("reader", DESK).await;
         let mut found = Vec::new();
         for name in &shown.names {
+            window.colours("light").await;
+            window.go(&format!("{}{name}", shown.base)).await;
+            window.run(&axe).await;
+            // The same page, dark: nothing but its colours is different.
             for (theme, rules) in [("light", &[][..]), ("dark", &["color-contrast"][..])] {
                 window.colours(theme).await;
-                window.go(&format!("{}{name}", shown.base)).await;
-                let broken = violations(&window, &axe, rules).await;
+                let broken = violations(&window, rules).await;
                 found.extend(broken.iter().map(|line| format!("{name} {theme}: {line}")));
-                window.is_clean().await;
             }
+            window.is_clean().await;
         }
         assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
     })
@@ -109,7 +111,10 @@ async fn a_thumb_can_hit_what_it_wants() {
         let mut found = Vec::new();
         for lang in [Lang::Zh, Lang::En] {
             let shown = Shown::start(gallery::all(lang).await).await;
-            for name in &shown.names {
+            // English is the longer: what fits in it on the desk's pages fits in Chinese.
+            let of_phones = |name: &&String| name.starts_with("rider") || name.starts_with("track");
+            let names = shown.names.iter().filter(|name| lang == Lang::En || of_phones(name));
+            for name in names {
                 window.go(&format!("{}{name}", shown.base)).await;
                 let bad = window.run(MEASURE).await;
                 let bad = bad.as_array().cloned().unwrap_or_default();

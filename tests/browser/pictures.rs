@@ -9,7 +9,7 @@ use crate::{
     browser::Browser,
     driver::{Window, folder, with_browsers},
     gallery::{self, Gallery},
-    harness::{AUDITOR, D1, GRAB, NOON, Site, offer, order, rider},
+    harness::{D1, GRAB, NOON, Site, offer, order, rider},
     shown::Shown,
 };
 
@@ -72,7 +72,6 @@ async fn busy(lang: Lang) -> Gallery {
     for (actor, name, path) in [
         (D1, "board_busy", "/board"),
         (D1, "board_busy_offered", "/board?show=offered"),
-        (AUDITOR, "board_auditor", "/board"),
         (rider(1), "rider_busy", "/rider"),
     ] {
         let browser = Browser::new(&site);
@@ -113,13 +112,14 @@ fn decoded(text: &str) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "for people to look at: cargo nextest run --test browser --run-ignored only"]
 async fn pictures_are_taken() {
     with_browsers("pictures", async |driver| {
         let window = driver.window("camera", (1920, 1080)).await;
         for lang in [Lang::Zh, Lang::En] {
-            let mut pages = gallery::all(lang).await;
-            pages.retain(|(name, _)| WANTED.contains(&name.as_str()));
-            pages.extend(busy(lang).await);
+            let mut pages = busy(lang).await;
+            pages.extend(gallery::all(lang).await);
+            pages.retain(|(name, _)| name.contains("busy") || WANTED.contains(&name.as_str()));
             let shown = Shown::start(pages).await;
             for name in &shown.names {
                 for theme in ["light", "dark"] {

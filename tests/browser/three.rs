@@ -141,7 +141,8 @@ async fn reassigned(room: &Room, task: TaskId) {
     room.dispatcher.find("#answer.done").await;
     room.agree(task, room.words.offered, room.words.customer_offered).await;
     room.rider.sees("[aria-labelledby=mine]", "0").await;
-    assert!(!room.customer.text().await.contains("rider"), "nobody owns it now");
+    let customer = room.customer.text().await;
+    assert!(!customer.contains("rider 1") && !customer.contains("rider 2"), "nobody owns it now");
     let revision = room.site.desk.task(task).await.revision.0;
     room.site.desk.done(rider(2), task, revision, Act::Accept).await;
     room.agree(task, room.words.assigned, room.words.customer_assigned).await;

@@ -194,14 +194,14 @@ async fn answers(room: &mut Room) {
     let mut dora = room.enter(&D1).await;
     let task = room.task().await;
     let path = format!("/tasks/{task}");
-    let page = dora.get(&path).await;
+    let (page, tab) = (dora.get(&path).await, dora.get(&path).await);
     let form = page.form(&format!("{path}/offer")).with("rider", "R7").with("seconds", "45");
     let done = dora.send(&form).await;
     room.hang("answer_done", done);
     room.does(rider(7), task, 2, Act::Accept).await;
     room.later(2).await;
-    // From the page that was open before.
-    let form = page.form(&format!("{path}/offer")).with("rider", "R8").with("seconds", "20");
+    // From a tab that was open before.
+    let form = tab.form(&format!("{path}/offer")).with("rider", "R8").with("seconds", "20");
     let refused = dora.send(&form).await;
     room.hang("answer_refused", refused);
     let unusable = dora.get(&path).await.form(&format!("{path}/reassign"));

@@ -48,6 +48,11 @@ async fn an_offer_is_accepted_and_brought_to_its_end() {
     for known in ["王女士", "13800001234", "放前台", "Assigned"] {
         assert!(mine.contains(known), "the owner knows {known}: {mine}");
     }
+    let document = done.document();
+    let actions = crate::browser::select("section[aria-labelledby=mine] form");
+    let first = document.select(&actions).next().and_then(|form| form.attr("action")).unwrap();
+    assert!(first.ends_with("/arrive"), "the way on comes first: {first}");
+    drop(document);
     let mut page = done;
     for (verb, word, stage) in [
         ("arrive", "At pickup", Stage::AtPickup),

@@ -158,7 +158,9 @@ impl Cards<'_> {
             phone: stop.phone.clone().filter(|_| whom),
             ..stop.clone()
         };
-        let can = legal(task, self.seat.actor(), self.seat.caller.role, self.mode, self.now);
+        let mut can = legal(task, self.seat.actor(), self.seat.caller.role, self.mode, self.now);
+        // The way on comes first, the way out last.
+        can.sort_by_key(|verb| matches!(verb, Verb::Decline | Verb::HandBack));
         let key = |verb: Verb| Step {
             verb,
             key: self.desk.token().map_or_else(|_| String::new(), |token| format!("page-{token}")),
