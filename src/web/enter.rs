@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Query, State},
+    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
     routing::get,
@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 use super::{
     desk::Desk,
-    extract::TokenPath,
-    page::{Shell, Taste, filters, render},
+    extract::{Query, TokenPath},
+    page::{Shell, Taste, filters, is_ours, render},
     problem::{Problem, ProblemCode},
 };
 use crate::{
@@ -72,9 +72,7 @@ struct Choice {
 /// Remembers a language or colours for a year and goes back.
 async fn taste(State(desk): State<Desk>, Query(choice): Query<Choice>) -> Response {
     let back = choice.back.as_str();
-    let ours =
-        back.starts_with('/') && !back.starts_with("//") && !back.contains(['\\', '\n', '\r']);
-    let mut response = Redirect::to(if ours { back } else { "/" }).into_response();
+    let mut response = Redirect::to(if is_ours(back) { back } else { "/" }).into_response();
     let secure = if desk.origin().is_secure() { "; Secure" } else { "" };
     let lang = choice.lang.as_deref().and_then(Lang::parse).map(|lang| ("lang", lang.as_str()));
     let theme = choice.theme.as_deref();

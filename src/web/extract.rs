@@ -56,6 +56,38 @@ pub(super) fn language(parts: &Parts) -> Lang {
     preferred(&parts.headers).unwrap_or(Lang::En)
 }
 
+/// The fields of a form.
+#[derive(Debug)]
+pub(super) struct Form<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<Desk> for Form<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &Desk) -> Result<Self, Problem> {
+        use axum::extract::rejection::FormRejection;
+        let lang = preferred(request.headers()).unwrap_or(Lang::En);
+        let form = axum::extract::Form::<T>::from_request(request, state).await;
+        form.map(|form| Self(form.0)).map_err(|rejection| match rejection {
+            FormRejection::BytesRejection(unread_bytes) => unread(&unread_bytes, lang),
+            _ => Problem::new(ProblemCode::BodyInvalid, lang),
+        })
+    }
+}
+
+/// The parts of a path. What is no text names nothing that is there.
+#[derive(Debug)]
+pub(super) struct InPath<T>(pub(super) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Desk> for InPath<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, desk: &Desk) -> Result<Self, Problem> {
+        let path = Path::<T>::from_request_parts(parts, desk).await;
+        path.map(|path| Self(path.0))
+            .map_err(|_| Problem::new(ProblemCode::NotFound, language(parts)))
+    }
+}
+
 /// A JSON body of exactly the declared fields.
 #[derive(Debug)]
 pub struct Body<T>(pub T);

@@ -4,7 +4,7 @@
 use axum::{
     Router,
     extract::{DefaultBodyLimit, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
 };
@@ -100,6 +100,7 @@ fn wants_a_page(path: &str, headers: &HeaderMap) -> bool {
 }
 
 fn finish(response: &mut Response, desk: &Desk, id: &str) {
+    let status = response.status();
     let headers = response.headers_mut();
     for (name, value) in FIXED {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -107,6 +108,9 @@ fn finish(response: &mut Response, desk: &Desk, id: &str) {
     if desk.origin().is_secure() {
         let year = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
+    }
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     // What the desk says is true now; nobody may keep it for later. Files with their version in the name may be kept.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

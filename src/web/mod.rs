@@ -12,7 +12,7 @@
 //! | `problem` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
 //! | `who`, `people`, `session`, `password` | who is there |
-//! | `page`, `chip`, `answer_page`, `forms`, `files` | what pages are made of |
+//! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
 //! | `uploads` | files that somebody looks at before they are imported |
 //! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
@@ -36,6 +36,7 @@ mod rider;
 pub mod serve;
 mod session;
 mod track;
+mod trouble;
 mod uploads;
 mod who;
 mod whole;

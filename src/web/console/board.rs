@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::super::{
     chip::{Chip, span},
     desk::Desk,
+    extract::Query,
     page::{Shell, When, Zone, filters, render},
     people::{StaffSeat, zone},
     problem::Problem,
@@ -101,7 +102,6 @@ struct Page {
     many_regions: bool,
     every: Option<u32>,
     choices: [u32; 3],
-    may_create: bool,
 }
 
 /// Which list, from where on, and how often anew.
@@ -152,8 +152,6 @@ pub(super) async fn page(
         many_regions: regions.len() > 1,
         every,
         choices: EVERY,
-        may_create: crate::domain::table::who(crate::domain::command::Verb::Create)
-            .contains(&seat.caller.role),
     };
     let mut response = render(&page, seat.lang(), StatusCode::OK);
     if let Some(Ok(every)) = every.map(|every| HeaderValue::from_str(&every.to_string())) {

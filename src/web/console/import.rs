@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::{
-    extract::{Multipart, Path, State},
+    extract::{Multipart, State},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
 };
 
 use super::super::{
     desk::Desk,
+    extract::TokenPath,
     page::{Shell, filters, render, words},
     people::{Seat, StaffSeat, zone},
     problem::{Problem, ProblemCode},
@@ -247,7 +248,7 @@ fn found(desk: &Desk, seat: &Seat, token: &str) -> Result<Arc<Upload>, Problem> 
 pub(super) async fn file(
     State(desk): State<Desk>,
     StaffSeat(seat): StaffSeat,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
 ) -> Result<Response, Problem> {
     let upload = found(&desk, &seat, &token)?;
     let regions = regions(&desk, &seat).await?;
@@ -314,7 +315,7 @@ fn row_shown(row: &Row, lang: Lang) -> Shown {
 pub(super) async fn run(
     State(desk): State<Desk>,
     StaffSeat(seat): StaffSeat,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
 ) -> Result<Redirect, Problem> {
     let upload = found(&desk, &seat, &token)?;
     if upload.preview.is_ok() && upload.start() {
