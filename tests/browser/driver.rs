@@ -121,7 +121,7 @@ impl Driver {
         }
         let address = format!("http://127.0.0.1:{}", self.port);
         let driver = WebDriver::new(address, wishes).await.expect("a window");
-        driver.set_script_timeout(Duration::from_secs(60)).await.unwrap();
+        driver.set_script_timeout(Duration::from_mins(1)).await.unwrap();
         let window = Window { name: name.to_owned(), driver };
         self.windows.lock().unwrap().push(window.clone());
         window.cdp("Page.addScriptToEvaluateOnNewDocument", json!({ "source": WATCH })).await;

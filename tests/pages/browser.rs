@@ -303,12 +303,12 @@ impl Form {
             Kind::Hidden => panic!("{name} is hidden"),
             Kind::Line(most) | Kind::Text(most) => {
                 assert!(long <= *most, "{name} takes {most} characters, not {long}");
-                field.value = value.to_owned();
+                value.clone_into(&mut field.value);
             }
             Kind::Check { checked, .. } => *checked = value == "on",
             Kind::Select(choices) => {
                 assert!(choices.iter().any(|choice| choice == value), "no {value} in {choices:?}");
-                field.value = value.to_owned();
+                value.clone_into(&mut field.value);
             }
         }
         field.value = field.shown();

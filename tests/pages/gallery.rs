@@ -1,10 +1,13 @@
 //! One of each page: brought about by real requests, in an order that is always the same.
 
-use dispatch_desk::domain::{
-    command::{Act, Actor, NewTask},
-    facts::Duty,
-    id::TaskId,
-    refusal::Lang,
+use dispatch_desk::{
+    domain::{
+        command::{Act, Actor, NewTask},
+        facts::Duty,
+        id::TaskId,
+        refusal::Lang,
+    },
+    engine::expiry::Expiry,
 };
 
 use crate::{
@@ -49,6 +52,9 @@ impl Room {
 
     async fn later(&self, seconds: i64) {
         self.site.desk.advance_ms(seconds * 1_000).await;
+        // The server's own expiry comes some time; the next page is to show what has lapsed.
+        let expiry = Expiry::new(self.site.desk.executor.clone(), 100);
+        expiry.run_once().await.unwrap();
     }
 
     async fn task(&self) -> TaskId {

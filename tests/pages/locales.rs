@@ -109,13 +109,14 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('"').skip(1).filter(|inside| is_key(inside))
 }
 
+fn names<T: ToString>(values: &[T]) -> Vec<String> {
+    values.iter().map(ToString::to_string).collect()
+}
+
 /// Keys that are put together: the first part, and all that may follow.
 fn families() -> Vec<(&'static str, Vec<String>)> {
     let own = |values: &[&str]| -> Vec<String> { values.iter().map(|v| (*v).to_owned()).collect() };
     let with = |values: Vec<String>, more: &[&str]| [values, own(more)].concat();
-    fn names<T: ToString>(values: &[T]) -> Vec<String> {
-        values.iter().map(ToString::to_string).collect()
-    }
     let staff = ["offer", "withdraw", "reassign", "assign", "cancel"];
     let tabs = ["open", "offered", "assigned", "picked_up", "delivered", "cancelled"];
     let forms = fs::read_to_string(root().join("src/web/forms.rs")).unwrap();

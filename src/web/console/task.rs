@@ -237,7 +237,11 @@ fn forms(desk: &Desk, can: &[Verb], showing: &Showing) -> Vec<Form> {
             typed: if again { showing.typed.clone() } else { Typed::default() },
             wrong: showing.wrong.filter(|_| asked),
             reasons: reasons(verb),
-            open: asked || verb == Verb::Offer || verb == Verb::Withdraw,
+            // What was typed is to be seen.
+            open: asked
+                || verb == Verb::Offer
+                || verb == Verb::Withdraw
+                || (again && verb == Verb::Reassign && !showing.typed.0.is_empty()),
         }
     };
     ORDER.into_iter().filter(|verb| can.contains(verb)).map(form).collect()

@@ -166,8 +166,8 @@ fn for_customers(mut answer: Answer) -> Answer {
         let desk = StaffId::parse(&first.by).is_some() && first.by.starts_with('D');
         let rider = RiderId::parse(&first.by).is_some() && first.by.starts_with('R');
         match (desk, rider) {
-            (true, _) => first.by = answer_page::THE_DESK.to_owned(),
-            (_, true) => first.by = answer_page::A_RIDER.to_owned(),
+            (true, _) => answer_page::THE_DESK.clone_into(&mut first.by),
+            (_, true) => answer_page::A_RIDER.clone_into(&mut first.by),
             (false, false) => {}
         }
     }
