@@ -164,7 +164,9 @@ impl Book {
                 | "title"
                 | "default"
                 | "required"
-                | "additionalProperties" => {}
+                | "additionalProperties"
+                // Of requests alone.
+                | "minLength" | "maxLength" | "pattern" | "minItems" | "maxItems" | "uniqueItems" => {}
                 "type" => {
                     if !types(wanted).iter().any(|kind| is(value, kind)) {
                         wrong(format!("is no {wanted}"));
@@ -189,8 +191,6 @@ impl Book {
                     if value.is_number() && !fits {
                         wrong(format!("breaks {rule} {wanted}"));
                     }
-                }
-                "minLength" | "maxLength" | "pattern" | "minItems" | "maxItems" | "uniqueItems" => {
                 }
                 "items" => {
                     for (index, item) in value.as_array().into_iter().flatten().enumerate() {

@@ -25,7 +25,7 @@ async fn idle_connections_do_not_hold_it_and_half_sent_requests_only_so_long() {
     http.anonymous("GET", "/healthz").await.is(200);
     let since = Instant::now();
     http.stop().await;
-    assert!(since.elapsed() < Duration::from_millis(1_000), "{:?}", since.elapsed());
+    assert!(since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
     drop(mute);
 
     let mut http = Face::with(Desk::open(Database::Sqlite).await, limits).await;
@@ -41,7 +41,7 @@ async fn idle_connections_do_not_hold_it_and_half_sent_requests_only_so_long() {
     let since = Instant::now();
     http.stop().await;
     let took = since.elapsed();
-    assert!(took < farewell + Duration::from_millis(1_000), "{took:?}");
+    assert!(took < farewell + Duration::from_secs(1), "{took:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

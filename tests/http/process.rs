@@ -108,21 +108,16 @@ async fn create_until_stopped(
         let key = format!("c{client}-{number}");
         let body = order_body(&order(), Some(key.clone()));
         let sent = http.post(format!("{origin}/api/v1/tasks")).bearer_auth(token_of(&shop()));
-        match sent.json(&body).send().await {
-            Ok(response) => {
-                let status = response.status().as_u16();
-                let (cut, body) = match response.text().await {
-                    Ok(text) => (false, serde_json::from_str(&text).unwrap_or_default()),
-                    Err(_) => (true, Value::Null),
-                };
-                answered.fetch_add(1, Ordering::SeqCst);
-                told.push(Told { key, answer: Some((status, body)), cut });
-            }
-            Err(_) => {
-                told.push(Told { key, answer: None, cut: false });
-                break;
-            }
-        }
+        let Ok(response) = sent.json(&body).send().await else {
+            told.push(Told { key, answer: None, cut: false });
+            break;
+        };
+        let status = response.status().as_u16();
+        let text = response.text().await;
+        let cut = text.is_err();
+        let body = serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default();
+        answered.fetch_add(1, Ordering::SeqCst);
+        told.push(Told { key, answer: Some((status, body)), cut });
     }
     told
 }
