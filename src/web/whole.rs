@@ -50,11 +50,11 @@ impl Body for Whole {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.as_ref().is_none_or(hyper::body::Body::is_end_stream)
+        self.body.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), hyper::body::Body::size_hint)
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
     }
 }
 

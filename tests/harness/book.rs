@@ -165,13 +165,8 @@ impl Book {
                 | "default"
                 | "required"
                 | "additionalProperties"
-                // What a request has to keep, not an answer.
-                | "minLength"
-                | "maxLength"
-                | "pattern"
-                | "minItems"
-                | "maxItems"
-                | "uniqueItems" => {}
+                // Of requests alone.
+                | "minLength" | "maxLength" | "pattern" | "minItems" | "maxItems" | "uniqueItems" => {}
                 "type" => {
                     if !types(wanted).iter().any(|kind| is(value, kind)) {
                         wrong(format!("is no {wanted}"));

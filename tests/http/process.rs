@@ -113,10 +113,9 @@ async fn create_until_stopped(
             break;
         };
         let status = response.status().as_u16();
-        let (cut, body) = match response.text().await {
-            Ok(text) => (false, serde_json::from_str(&text).unwrap_or_default()),
-            Err(_) => (true, Value::Null),
-        };
+        let text = response.text().await;
+        let cut = text.is_err();
+        let body = serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default();
         answered.fetch_add(1, Ordering::SeqCst);
         told.push(Told { key, answer: Some((status, body)), cut });
     }
