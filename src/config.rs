@@ -104,6 +104,9 @@ pub enum Admin {
         /// For how many hours it is good.
         #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8760))]
         hours: u32,
+        /// Where browsers reach the desk; without it the link is printed as a path.
+        #[arg(long, env = "DISPATCH_PUBLIC_ORIGIN", default_value = "")]
+        public_origin: String,
     },
     /// Set the sign-in name and password of a member of staff; the password is read from standard input.
     Password {

@@ -4,9 +4,14 @@
 //! house serves one promise: **one owner per task revision, every outcome recorded, every answer explained.**
 //!
 //! ```text
-//!            people and scripts
+//!   dispatchers · riders · customers · scripts              files of other systems
+//!                   │  HTTP                                            │ rows
+//!                   ▼                                                  ▼
+//!  ┌──────────────── web ────────────────┐                  ┌─ intake ──► import ─┐
+//!  │ console  rider  track  api          │                  │ mapping → NewTask    │
+//!  └────────────────┬────────────────────┘                  └─────────┬───────────┘
 //!                   │  a command: who, which task, based on which revision, under which key
-//!                   ▼
+//!                   ▼                                                  ▼
 //!  ┌──────────────────────────────── engine ────────────────────────────────┐
 //!  │  executor   lanes ─► batch: lock + load ─► decide ─► write ─► number    │
 //!  │  expiry     asks the executor to release what is due                    │
@@ -51,7 +56,8 @@
 //! | time and randomness are inputs | [`clock`]; `clippy.toml` bans the rest |
 //!
 //! # Who may know whom
-//! `main → engine → store → domain`. [`domain`] knows nobody. Only [`store`] names sqlx. [`clock`] and [`fault`] are leaves that
+//! `main → web → engine → store → domain`. Only [`web`] names axum and askama. The simulated people of the demo and
+//! of the replay know the desk through HTTP alone, like any stranger. [`domain`] knows nobody. Only [`store`] names sqlx. [`clock`] and [`fault`] are leaves that
 //! anyone may use. `tests/house` reads the `use` lines and fails on anything else.
 //!
 //! # Rooms
@@ -64,6 +70,8 @@
 //! | [`simulate`] | people who act by themselves, through the client |
 //! | [`demo`] | a desk to try, with such people |
 //! | [`intake`] | files of other systems, read row by row: what each row is, or why it is nothing |
+//! | [`web`] | HTTP: pages, forms, JSON |
+//! | [`admin`] | regions, people, tokens and links, from the command line |
 //! | [`import`] | brings those rows to the desk, and says what became of each |
 //! | [`replay`] | a file of another system, played through the desk by such people |
 //! | [`clock`] | time and randomness as inputs |

@@ -2,7 +2,6 @@
 board = Board
 filters = Filter by state
 new-task = New task
-import = Import
 sign-in = Sign in
 sign-out = Sign out
 sign-in-failed = The name or the password is wrong.

@@ -2,7 +2,6 @@
 board = 派单看板
 filters = 按状态筛选
 new-task = 新建任务
-import = 导入
 sign-in = 登录
 sign-out = 退出
 sign-in-failed = 用户名或密码不正确。

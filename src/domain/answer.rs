@@ -9,7 +9,7 @@ use super::{
     event::Event,
     id::{Revision, RiderId, TaskId, Timestamp, rfc3339},
     refusal::{Ineligible, Lang},
-    task::{Mode, Stage, StateName, Task},
+    task::{Mode, Stage, State, StateName, Task},
     text_enum::text_enum,
 };
 
@@ -92,7 +92,7 @@ pub struct TaskView {
     /// How its owner came by it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mode: Option<Mode>,
-    /// The invited rider or the owner. A rider sees only him- or herself here.
+    /// The invited rider or the owner. A rider sees only him- or herself here, a customer no invited rider.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rider_id: Option<RiderId>,
     /// Its revision.
@@ -117,7 +117,7 @@ impl TaskView {
             state: task.state.name(),
             stage: task.state.stage(),
             mode: task.state.mode(),
-            rider_id: task.state.rider().filter(|rider| shows(*rider, reader)),
+            rider_id: task.state.rider().filter(|rider| shows(*rider, reader, &task.state)),
             revision: task.revision,
             offer_until: task.state.offer_until(),
             expiring: task.is_expiring(now),
@@ -126,9 +126,13 @@ impl TaskView {
     }
 }
 
-/// Whether `reader` may see which rider it is: riders see no others.
-fn shows(rider: RiderId, reader: &Actor) -> bool {
-    reader.rider().is_none_or(|me| me == rider)
+/// Whether `reader` may see which rider it is: riders see no others, customers nobody who was only asked.
+fn shows(rider: RiderId, reader: &Actor, state: &State) -> bool {
+    match reader {
+        Actor::Rider(me) => *me == rider,
+        Actor::Customer(_) => state.stage().is_some(),
+        Actor::System | Actor::Intake(_) | Actor::Staff(_) => true,
+    }
 }
 
 /// An event, as it stands in an answer.
@@ -153,7 +157,7 @@ pub struct EventView {
 pub struct BeatenBy {
     /// What was done.
     pub action: Verb,
-    /// Who did it. Riders are told "another rider" and no more.
+    /// Who did it. Riders are told "another rider" and customers "a rider", and no more.
     pub by: String,
     /// When.
     #[serde(with = "rfc3339")]
@@ -168,9 +172,11 @@ pub struct BeatenBy {
 impl BeatenBy {
     /// `event` as the one who was refused may see it.
     pub fn of(event: &Event, reader: &Actor) -> Self {
-        let by = match event.actor.rider() {
-            Some(rider) if !shows(rider, reader) => "another rider".to_owned(),
-            Some(_) | None => event.actor.to_string(),
+        let by = match (event.actor.rider(), reader) {
+            (Some(rider), Actor::Rider(me)) if rider != *me => "another rider".to_owned(),
+            // Who has declined was only asked.
+            (Some(_), Actor::Customer(_)) => "a rider".to_owned(),
+            (Some(_) | None, _) => event.actor.to_string(),
         };
         Self {
             action: event.action,

@@ -2,10 +2,12 @@
 
 /// Declares an enum whose variants each have one text form.
 ///
+/// The text is taken as a token and not as a `literal`: what reads attributes for the schema does not look into those.
+///
 /// The enum gets `ALL`, `as_str`, `parse`, `Display` and serde implementations that use that form, and a
 /// schema for the API's description.
 macro_rules! text_enum {
-    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:tt),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[derive(utoipa::ToSchema)]

@@ -30,8 +30,9 @@ pub async fn run(database: &Database, what: &Admin) -> anyhow::Result<ExitCode> 
             admin::revoke(&db, token).await?;
             "ended".to_owned()
         }
-        Admin::Link { whom, hours } => {
-            admin::link(&db, &person(whom)?, i64::from(*hours) * 3_600_000, 1).await?
+        Admin::Link { whom, hours, public_origin } => {
+            let path = admin::link(&db, &person(whom)?, i64::from(*hours) * 3_600_000, 1).await?;
+            format!("{}{path}", public_origin.trim_end_matches('/'))
         }
         Admin::Password { staff, login } => {
             let staff = StaffId::parse(staff).with_context(|| format!("{staff}: such as D1"))?;

@@ -30,10 +30,20 @@ pub(super) struct Banner {
     pub(super) legal: Vec<Verb>,
 }
 
+/// How customers are told of somebody at the desk, and of a rider.
+pub(super) const THE_DESK: &str = "the desk";
+pub(super) const A_RIDER: &str = "a rider";
+
 /// The name of somebody who did something, as `reader` may read it.
 pub(super) fn name_of(by: &str, names: &Names, lang: Lang) -> String {
     if by == "another rider" {
         return words(lang, "another-rider", &[]);
+    }
+    if by == THE_DESK {
+        return words(lang, "the-desk", &[]);
+    }
+    if by == A_RIDER {
+        return words(lang, "a-rider", &[]);
     }
     if by == "system" {
         return words(lang, "the-system", &[]);

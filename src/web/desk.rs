@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use super::uploads::Uploads;
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::{fingerprint::hex, id::Timestamp},
@@ -56,6 +57,7 @@ struct Inner {
     entropy: Arc<dyn Entropy>,
     hashing: Semaphore,
     demo: bool,
+    uploads: Uploads,
 }
 
 impl Desk {
@@ -75,7 +77,8 @@ impl Desk {
 
     fn with(executor: Executor, origin: Origin, entropy: Arc<dyn Entropy>, demo: bool) -> Self {
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
-        Self(Arc::new(Inner { executor, origin, entropy, hashing, demo }))
+        let uploads = Uploads::default();
+        Self(Arc::new(Inner { executor, origin, entropy, hashing, demo, uploads }))
     }
 
     /// Takes commands.
@@ -96,6 +99,11 @@ impl Desk {
     /// Whether this is a demonstration.
     pub fn is_demo(&self) -> bool {
         self.0.demo
+    }
+
+    /// Files that were uploaded to be looked at.
+    pub(super) fn uploads(&self) -> &Uploads {
+        &self.0.uploads
     }
 
     /// The instant to wait and to show by; decisions use the store's own.

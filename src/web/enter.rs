@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Path, Query, State},
+    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
     routing::get,
@@ -12,7 +12,8 @@ use serde::Deserialize;
 
 use super::{
     desk::Desk,
-    page::{Shell, Taste, filters, render},
+    extract::{Query, TokenPath},
+    page::{Shell, Taste, filters, is_ours, render},
     problem::{Problem, ProblemCode},
 };
 use crate::{
@@ -37,7 +38,7 @@ struct Page {
 async fn page(
     State(desk): State<Desk>,
     taste: Taste,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
 ) -> Result<Response, Problem> {
     let failed = |error: store::Error| Problem::read(&error, taste.lang);
     let over = || Problem::new(ProblemCode::NotFound, taste.lang);
@@ -71,9 +72,7 @@ struct Choice {
 /// Remembers a language or colours for a year and goes back.
 async fn taste(State(desk): State<Desk>, Query(choice): Query<Choice>) -> Response {
     let back = choice.back.as_str();
-    let ours =
-        back.starts_with('/') && !back.starts_with("//") && !back.contains(['\\', '\n', '\r']);
-    let mut response = Redirect::to(if ours { back } else { "/" }).into_response();
+    let mut response = Redirect::to(if is_ours(back) { back } else { "/" }).into_response();
     let secure = if desk.origin().is_secure() { "; Secure" } else { "" };
     let lang = choice.lang.as_deref().and_then(Lang::parse).map(|lang| ("lang", lang.as_str()));
     let theme = choice.theme.as_deref();

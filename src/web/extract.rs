@@ -6,7 +6,10 @@ use axum::{
     extract::{FromRequest, FromRequestParts, Path, Request, rejection::BytesRejection},
     http::{HeaderMap, header, request::Parts},
 };
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 
 use super::{
     desk::Desk,
@@ -53,6 +56,38 @@ pub(super) fn language(parts: &Parts) -> Lang {
     preferred(&parts.headers).unwrap_or(Lang::En)
 }
 
+/// The fields of a form.
+#[derive(Debug)]
+pub(super) struct Form<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<Desk> for Form<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &Desk) -> Result<Self, Problem> {
+        use axum::extract::rejection::FormRejection;
+        let lang = preferred(request.headers()).unwrap_or(Lang::En);
+        let form = axum::extract::Form::<T>::from_request(request, state).await;
+        form.map(|form| Self(form.0)).map_err(|rejection| match rejection {
+            FormRejection::BytesRejection(unread_bytes) => unread(&unread_bytes, lang),
+            _ => Problem::new(ProblemCode::BodyInvalid, lang),
+        })
+    }
+}
+
+/// The parts of a path. What is no text names nothing that is there.
+#[derive(Debug)]
+pub(super) struct InPath<T>(pub(super) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Desk> for InPath<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, desk: &Desk) -> Result<Self, Problem> {
+        let path = Path::<T>::from_request_parts(parts, desk).await;
+        path.map(|path| Self(path.0))
+            .map_err(|_| Problem::new(ProblemCode::NotFound, language(parts)))
+    }
+}
+
 /// A JSON body of exactly the declared fields.
 #[derive(Debug)]
 pub struct Body<T>(pub T);
@@ -84,6 +119,31 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case("application/json")
 }
 
+/// What is written as a JSON object, and in no other way: left alone, serde takes the fields of a struct from an array
+/// as well, in the order of their declaration.
+#[derive(Debug)]
+pub(super) struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        struct Fields<T>(std::marker::PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<T, M::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        input.deserialize_map(Fields(std::marker::PhantomData)).map(Self)
+    }
+}
+
 /// Reads JSON, or says where it is wrong.
 fn json<T: DeserializeOwned>(bytes: &[u8], lang: Lang) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -91,7 +151,7 @@ fn json<T: DeserializeOwned>(bytes: &[u8], lang: Lang) -> Result<T, Problem> {
             .with(format!("byte {}: not UTF-8", error.valid_up_to()))
     })?;
     let mut input = serde_json::Deserializer::from_str(text);
-    let parsed = serde_path_to_error::deserialize(&mut input).map_err(|error| {
+    let parsed = serde_path_to_error::deserialize::<_, Object<T>>(&mut input).map_err(|error| {
         let pointer = pointer(error.path());
         let inner = error.into_inner();
         let code =
@@ -101,7 +161,7 @@ fn json<T: DeserializeOwned>(bytes: &[u8], lang: Lang) -> Result<T, Problem> {
     input
         .end()
         .map_err(|error| Problem::new(ProblemCode::BodyMalformed, lang).with(error.to_string()))?;
-    Ok(parsed)
+    Ok(parsed.0)
 }
 
 /// A path into a document as a JSON pointer.
@@ -153,6 +213,23 @@ impl FromRequestParts<Desk> for TaskPath {
     }
 }
 
+/// The unguessable name in a path. What can be none names nothing: 404, like any other that is not there.
+#[derive(Clone, Debug)]
+pub struct TokenPath(pub String);
+
+impl FromRequestParts<Desk> for TokenPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, desk: &Desk) -> Result<Self, Problem> {
+        let lang = language(parts);
+        let path = Path::<String>::from_request_parts(parts, desk).await.ok();
+        // Ours are hexadecimal. A text with U+0000 in it could not even be asked for.
+        let plain = |token: &String| token.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let token = path.map(|Path(token)| token).filter(plain);
+        token.map(Self).ok_or_else(|| Problem::new(ProblemCode::NotFound, lang))
+    }
+}
+
 /// The parameters of a query, exactly the declared ones.
 #[derive(Debug)]
 pub struct Query<T>(pub T);
@@ -201,6 +278,7 @@ mod tests {
         };
         assert_eq!(of(b"{\"items\":[1,2]}"), None);
         assert_eq!(of(b"{\"items\":[1,\"x\"]}"), Some(("BODY_INVALID", "/items/1".to_owned())));
+        assert_eq!(of(b"[[1]]"), Some(("BODY_INVALID", String::new())));
         assert_eq!(of(b"{\"more\":1}"), Some(("BODY_INVALID", "/more".to_owned())));
         assert_eq!(of(b"{\"items\":[1"), Some(("BODY_MALFORMED", "/items/1".to_owned())));
         assert_eq!(of(b"{\"items\":[]} x"), Some(("BODY_MALFORMED", String::new())));

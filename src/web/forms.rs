@@ -20,6 +20,16 @@ impl Typed {
         self.0.get(field).map_or("", |text| text.trim())
     }
 
+    /// The same as it was typed, with spaces before and behind.
+    pub(super) fn raw(&self, field: &str) -> &str {
+        self.0.get(field).map_or("", String::as_str)
+    }
+
+    /// A text of several lines; browsers send their ends as CR LF.
+    pub(super) fn lines(&self, field: &str) -> String {
+        self.raw(field).replace("\r\n", "\n")
+    }
+
     /// Whether this choice of a field was taken.
     pub(super) fn is(&self, field: &str, choice: &str) -> bool {
         self.get(field) == choice

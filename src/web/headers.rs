@@ -4,7 +4,7 @@
 use axum::{
     Router,
     extract::{DefaultBodyLimit, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
 };
@@ -65,14 +65,17 @@ async fn guard(State(desk): State<Desk>, request: Request, next: Next) -> Respon
         let here = request.uri().path_and_query().map_or("/", |here| here.as_str());
         Taste::of(request.headers(), if method.is_safe() { here } else { "/" })
     });
-    let hostless = !request.headers().contains_key(header::HOST) && request.uri().host().is_none();
-    let mut response = if hostless {
-        Problem::new(ProblemCode::BodyMalformed, lang).with("Host: missing").into_response()
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    let mut response = if hosts != 1 {
+        Problem::new(ProblemCode::HostMissing, lang).into_response()
     } else if !is_from_here(&method, &path, request.headers(), desk.origin()) {
         Problem::new(ProblemCode::CrossSite, lang).into_response()
     } else {
-        match tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await {
-            Ok(response) => response,
+        // A task of its own, which runs to its end when the client has gone: left in the middle of a BEGIN, sqlx gives
+        // a connection back with the transaction open, and whoever is next reads the past and can not write.
+        match tokio::time::timeout(LONGEST_ANSWER, tokio::spawn(next.run(request))).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(_)) => Problem::new(ProblemCode::Faulty, lang).into_response(),
             // What was asked may be done all the same.
             Err(_) => Problem::new(ProblemCode::Unknown, lang).into_response(),
         }
@@ -97,6 +100,7 @@ fn wants_a_page(path: &str, headers: &HeaderMap) -> bool {
 }
 
 fn finish(response: &mut Response, desk: &Desk, id: &str) {
+    let status = response.status();
     let headers = response.headers_mut();
     for (name, value) in FIXED {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -104,6 +108,9 @@ fn finish(response: &mut Response, desk: &Desk, id: &str) {
     if desk.origin().is_secure() {
         let year = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
+    }
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     // What the desk says is true now; nobody may keep it for later. Files with their version in the name may be kept.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

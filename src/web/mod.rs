@@ -7,13 +7,14 @@
 //! | file | |
 //! |---|---|
 //! | `desk` | what every request needs: the executor, the origin, the doors |
-//! | `serve` | connections, time-outs, the end in good order |
+//! | `serve`, `whole` | connections, time-outs, bodies that nobody wants, the end in good order |
 //! | `headers` | what every answer carries |
 //! | `problem` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
 //! | `who`, `people`, `session`, `password` | who is there |
-//! | `page`, `chip`, `answer_page`, `forms`, `files` | what pages are made of |
+//! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
+//! | `uploads` | files that somebody looks at before they are imported |
 //! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
 //! | `api/` | JSON for scripts |
 
@@ -35,7 +36,10 @@ mod rider;
 pub mod serve;
 mod session;
 mod track;
+mod trouble;
+mod uploads;
 mod who;
+mod whole;
 
 pub use desk::{Desk, Origin};
 pub use password::hash as hash_password;

@@ -40,6 +40,7 @@ pub(super) fn has_words(lang: Lang, key: &str) -> bool {
 }
 
 /// What templates can do with a text.
+#[expect(clippy::inline_always, clippy::unused_self, reason = "askama makes the filters so")]
 pub(in crate::web) mod filters {
     use super::{Lang, words};
 
@@ -173,6 +174,8 @@ pub(super) struct Shell {
     pub(super) who: Option<(String, String)>,
     /// The regions that the page is about.
     pub(super) regions: String,
+    /// Whether whoever is signed in may make tasks.
+    pub(super) may_create: bool,
     pub(super) demo: bool,
     /// When the page was true.
     pub(super) now: When,
@@ -190,6 +193,7 @@ impl Shell {
             style: files::style(),
             who: None,
             regions: String::new(),
+            may_create: false,
             demo: desk.is_demo(),
             now: zone.when(zone.now),
             zone: zone.name(),
@@ -200,6 +204,14 @@ impl Shell {
     pub(super) fn bare(desk: &Desk, taste: &Taste) -> Self {
         Self::new(desk, taste, Zone { zone: chrono_tz::UTC, now: desk.now() })
     }
+}
+
+/// Whether an address is one of our own pages: a path, and nothing that browsers make another host of. They leave
+/// out tabs and line ends, and take `\` for `/`.
+pub(super) fn is_ours(address: &str) -> bool {
+    address.starts_with('/')
+        && !address.starts_with("//")
+        && !address.contains(|c: char| c == '\\' || c.is_control())
 }
 
 /// A text as part of a query.
@@ -250,6 +262,24 @@ mod tests {
         assert_eq!(shanghai.instant("2026-11-30T08:53"), Some(Timestamp(1_795_999_980_000)));
         assert_eq!(shanghai.instant("08:53"), None);
         assert_eq!(shanghai.name(), "Asia/Shanghai, +08:00");
+    }
+
+    #[test]
+    fn only_our_own_pages_are_led_to() {
+        for ours in ["/", "/tasks/T1?x=1", "/a//b"] {
+            assert!(is_ours(ours), "{ours}");
+        }
+        for foreign in [
+            "",
+            "https://evil.example",
+            "//evil.example",
+            "/\\evil.example",
+            "board",
+            "/\t/evil.example",
+            "/\r\n/x",
+        ] {
+            assert!(!is_ours(foreign), "{foreign:?}");
+        }
     }
 
     #[test]

@@ -17,7 +17,12 @@ use super::{
     who::Caller,
 };
 use crate::{
-    domain::{command::Actor, id::Timestamp, refusal::Lang},
+    domain::{
+        command::{Actor, Verb},
+        id::Timestamp,
+        refusal::Lang,
+        table::who,
+    },
     store::{self, NamedRegion, Tx},
 };
 
@@ -79,6 +84,11 @@ impl Seat {
         self.taste.lang
     }
 
+    /// Whether this role may ask for `verb` at all.
+    pub(super) fn may(&self, verb: Verb) -> bool {
+        who(verb).contains(&self.caller.role)
+    }
+
     /// The rules of the regions that this reader may see.
     pub(super) async fn regions(
         &self,
@@ -99,6 +109,7 @@ impl Seat {
         Shell {
             who: staff.or(rider).map(|name| (name, role)),
             regions: names.join(" · "),
+            may_create: self.may(Verb::Create),
             ..Shell::new(desk, &self.taste, zone)
         }
     }

@@ -78,6 +78,9 @@ codes! {
     /// No revision.
     RevisionMissing = 428 "REVISION_MISSING"
         "缺少归属版本：请说明操作依据的版本。" "The revision is missing: say which one your command is based on.",
+    /// No host, or two.
+    HostMissing = 400 "HOST_MISSING"
+        "请求须带有且仅有一个 Host。" "Every request names one Host, and one only.",
     /// The body is not JSON.
     BodyMalformed = 400 "BODY_MALFORMED"
         "请求正文不是有效的 UTF-8 JSON。" "The body is not valid JSON in UTF-8.",

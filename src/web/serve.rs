@@ -2,7 +2,10 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{body::Body, http::Request};
+use axum::{
+    body::Body,
+    http::{Request, header},
+};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -14,9 +17,8 @@ use tokio::{
     task::JoinHandle,
 };
 use tower::ServiceExt;
-use tower_http::timeout::TimeoutBody;
 
-use super::{Desk, router};
+use super::{Desk, router, whole::Whole};
 use crate::engine::{expiry::Expiry, housekeeping::Housekeeping};
 
 /// How long and how many.
@@ -114,7 +116,8 @@ async fn accept(
         };
         let routes = routes.clone();
         let service = service_fn(move |request: Request<Incoming>| {
-            let request = request.map(|body| Body::new(TimeoutBody::new(limits.body, body)));
+            let expects = request.headers().contains_key(header::EXPECT);
+            let request = request.map(|body| Body::new(Whole::new(body, limits.body, expects)));
             routes.clone().oneshot(request)
         });
         let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();

@@ -23,12 +23,14 @@ pub mod planting;
 pub mod race;
 pub mod raw;
 pub mod record;
+pub mod site;
 pub mod synced;
 pub mod trace;
 pub mod universal;
 
 pub use cast::*;
 pub use desk::{Database, Desk};
+pub use site::Site;
 
 /// Makes two tests of one: on SQLite and on PostgreSQL.
 macro_rules! for_each_database {

@@ -89,7 +89,7 @@ async fn riders_customers_and_problems() {
     let cancel = nobody.customer_cancel(&key("c"), token, seen.task.revision, None).await.unwrap();
     assert_eq!(cancel.answer.task.unwrap().state, StateName::Cancelled);
 
-    let code = |result: Result<_, Error>| result.map(|_: ()| ()).unwrap_err().code().to_owned();
+    let code = |result: Result<_, Error>| result.map(|(): ()| ()).unwrap_err().code().to_owned();
     let accept = |client: Client, task| async move {
         client.act(&key("x"), task, Revision(1), &Act::Accept).await.map(|_| ())
     };

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::super::{
     desk::Desk,
-    extract::{Body, Key},
+    extract::{Body, Key, Object},
     problem::{Problem, ProblemBody, ProblemCode},
     who::Bearer,
 };
@@ -56,8 +56,8 @@ pub(super) struct BulkBody {
     /// What is asked of each of them: a verb of staff.
     verb: Verb,
     /// The tasks, each of them once.
-    #[schema(min_items = 1, max_items = 500)]
-    items: Vec<BulkItem>,
+    #[schema(value_type = Vec<BulkItem>, min_items = 1, max_items = 500)]
+    items: Vec<Object<BulkItem>>,
 }
 
 /// What became of one task of a bulk.
@@ -149,7 +149,7 @@ fn commands(body: BulkBody, key: &RequestKey, bearer: &Bearer) -> Result<Vec<Com
     }
     let mut seen = std::collections::HashSet::new();
     let mut commands = Vec::with_capacity(body.items.len());
-    for (index, item) in body.items.into_iter().enumerate() {
+    for (index, Object(item)) in body.items.into_iter().enumerate() {
         let at = |field: &str| format!("/items/{index}/{field}");
         if !seen.insert(item.task_id) {
             let twice = Problem::new(ProblemCode::TaskTwice, lang);
@@ -163,7 +163,8 @@ fn commands(body: BulkBody, key: &RequestKey, bearer: &Bearer) -> Result<Vec<Com
         let task = item.task_id;
         let act = act(body.verb, item, lang).map_err(|problem| {
             let field = problem.pointer.clone().unwrap_or_default();
-            problem.at(at(&field))
+            // The verb is the whole bulk's.
+            if field == "verb" { problem.at("/verb") } else { problem.at(at(&field)) }
         })?;
         let what = What::Change { task, revision, act };
         commands.push(Command { actor: bearer.actor.clone(), key: Some(own), lang, what });

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::{
     super::{
         desk::Desk,
-        extract::{Body, Key, TaskPath},
+        extract::{Body, Key, Object, TaskPath},
         problem::{Problem, ProblemCode},
         who::Bearer,
     },
@@ -84,9 +84,10 @@ verb! {
     grab, "/api/v1/tasks/{id}/grab", "grab", GrabBody {
         /// While a round runs: its ticket.
         #[serde(default)]
-        ticket: Option<TicketBody>,
+        #[schema(value_type = Option<TicketBody>)]
+        ticket: Option<Object<TicketBody>>,
     } => |body| Act::Grab {
-        ticket: body.ticket.map(|TicketBody { round, nonce }| Ticket { round, nonce }),
+        ticket: body.ticket.map(|Object(TicketBody { round, nonce })| Ticket { round, nonce }),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The OpenAPI document: made from the routes themselves, so that it can not name others.
+//! The `OpenAPI` document: made from the routes themselves, so that it can not name others.
 
 use axum::{Json, Router, routing::get};
 use utoipa::openapi::{
@@ -31,7 +31,15 @@ PROCESSING is 409 REQUEST_IN_PROGRESS, or 503 UNKNOWN: ask again under the same 
 /// The head of the document, before the routes are added.
 pub(super) fn head() -> OpenApi {
     let refusals: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
-    let about = format!("{ABOUT}\n\nCodes of refusals (409): {}.", refusals.join(", "));
+    let problems: Vec<_> = ProblemCode::ALL
+        .iter()
+        .map(|code| format!("{} {}", code.status(), code.as_str()))
+        .collect();
+    let about = format!(
+        "{ABOUT}\n\nCodes of refusals (409): {}.\n\nCodes of problems: {}.",
+        refusals.join(", "),
+        problems.join(", ")
+    );
     let info = InfoBuilder::new()
         .title("Dispatch Desk")
         .version(env!("CARGO_PKG_VERSION"))
@@ -66,7 +74,7 @@ pub(super) fn head() -> OpenApi {
 /// The codes that any operation may answer with, beside its own; and those of operations with a token, a body, a key.
 fn problems(path: &str, operation: &Operation) -> Vec<ProblemCode> {
     use ProblemCode as P;
-    let mut codes = vec![P::Unavailable];
+    let mut codes = vec![P::HostMissing, P::Unavailable, P::Unknown];
     let parameters: Vec<_> = operation
         .parameters
         .iter()
@@ -93,10 +101,25 @@ fn problems(path: &str, operation: &Operation) -> Vec<ProblemCode> {
         codes.extend([P::Faulty, P::NotFound]);
     }
     if parameters.iter().any(|parameter| parameter.name == "Idempotency-Key") {
-        codes.extend([P::KeyMissing, P::RequestKeyReused]);
+        codes.extend([P::KeyMissing, P::KeyMalformed, P::RequestKeyReused, P::Busy]);
     }
-    if ["tasks/{id}/", "bulk", "cancel", "detail"].iter().any(|part| path.contains(part)) {
-        codes.push(P::RevisionMissing);
+    let ends = |ends: &[&str]| ends.iter().any(|end| path.ends_with(end));
+    if operation.request_body.is_some() {
+        if path.contains("tasks/{id}/") || ends(&["/bulk", "/cancel"]) {
+            codes.push(P::RevisionMissing);
+        }
+        if ends(&["/tasks"]) {
+            codes.extend([P::KeyMissing, P::RequestKeyReused, P::Busy]);
+        }
+        if ends(&["/tasks", "/detail", "/location", "/grab"]) {
+            codes.extend([P::NulInText, P::TimeOutOfRange, P::NotOnEarth]);
+        }
+        if ends(&["/offer", "/reassign"]) {
+            codes.push(P::OfferSeconds);
+        }
+        if ends(&["/bulk"]) {
+            codes.push(P::TaskTwice);
+        }
     }
     if parameters.iter().any(|parameter| parameter.parameter_in == ParameterIn::Query) {
         codes.push(P::QueryInvalid);
@@ -109,7 +132,8 @@ fn with_problems(mut api: OpenApi) -> OpenApi {
     for (path, item) in &mut api.paths.paths {
         let PathItem { get, post, patch, .. } = item;
         for operation in [get, post, patch].into_iter().flatten() {
-            let mut by_status: std::collections::BTreeMap<u16, Vec<&str>> = Default::default();
+            let mut by_status: std::collections::BTreeMap<u16, Vec<&str>> =
+                std::collections::BTreeMap::new();
             for code in problems(path, operation) {
                 by_status.entry(code.status()).or_default().push(code.as_str());
             }

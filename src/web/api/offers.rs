@@ -1,17 +1,13 @@
 //! An offer by its token: the answer to "was my accept counted?".
 
-use axum::{
-    Json,
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{Json, extract::State, response::Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
     super::{
         desk::Desk,
-        extract::{Body, Key},
+        extract::{Body, Key, TokenPath},
         problem::{Problem, ProblemCode},
         who::{Bearer, Caller},
     },
@@ -86,7 +82,7 @@ async fn seen(
 pub(super) async fn read(
     State(desk): State<Desk>,
     caller: Caller,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
 ) -> Result<Json<OfferAnswered>, Problem> {
     let found = seen(&desk, &caller, &token).await;
     let found = found.map_err(|error| Problem::read(&error, caller.lang))?;
@@ -127,7 +123,7 @@ pub(super) async fn accept(
     State(desk): State<Desk>,
     bearer: Bearer,
     Key(key): Key,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
     Body(NothingBody {}): Body<NothingBody>,
 ) -> Result<Response, Problem> {
     let failed = |error: store::Error| Problem::read(&error, bearer.lang);

@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     super::{
         desk::Desk,
-        extract::{Body, Query},
+        extract::{Body, Object, Query},
         problem::{Problem, ProblemCode},
         who::Caller,
     },
@@ -151,8 +151,8 @@ pub(super) struct Fix {
 #[serde(deny_unknown_fields)]
 pub(super) struct LocationBody {
     /// The positions since the last message.
-    #[schema(min_items = 1, max_items = 100)]
-    fixes: Vec<Fix>,
+    #[schema(value_type = Vec<Fix>, min_items = 1, max_items = 100)]
+    fixes: Vec<Object<Fix>>,
 }
 
 /// What was kept of the positions.
@@ -179,7 +179,7 @@ pub(super) async fn location(
         let wrong = Problem::new(ProblemCode::BodyInvalid, lang);
         return Err(wrong.with(format!("fixes: 1 to {MOST_FIXES}")).at("/fixes"));
     }
-    for (index, fix) in body.fixes.iter().enumerate() {
+    for (index, Object(fix)) in body.fixes.iter().enumerate() {
         let wrong = |code| Err(Problem::new(code, lang).at(format!("/fixes/{index}")));
         if !(Place { lat: fix.lat, lng: fix.lng }).is_on_earth() {
             return wrong(ProblemCode::NotOnEarth);
@@ -188,7 +188,7 @@ pub(super) async fn location(
             return wrong(ProblemCode::TimeOutOfRange);
         }
     }
-    let Some(last) = body.fixes.iter().max_by_key(|fix| fix.seq) else {
+    let Some(Object(last)) = body.fixes.iter().max_by_key(|fix| fix.0.seq) else {
         return Err(Problem::new(ProblemCode::BodyInvalid, lang));
     };
     let failed = |error: store::Error| Problem::read(&error, lang);

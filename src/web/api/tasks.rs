@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     super::{
         desk::Desk,
-        extract::{Body, Query, TaskPath},
+        extract::{Body, Object, Query, TaskPath},
         problem::{Problem, ProblemCode},
         who::{Bearer, Caller},
     },
@@ -67,9 +67,11 @@ pub(super) struct CreateBody {
     /// In which region.
     region: RegionId,
     /// Where from.
-    pickup: StopBody,
+    #[schema(value_type = StopBody)]
+    pickup: Object<StopBody>,
     /// Where to.
-    dropoff: StopBody,
+    #[schema(value_type = StopBody)]
+    dropoff: Object<StopBody>,
     /// Nobody may take it before; at once if missing.
     #[serde(default, with = "rfc3339::option")]
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -102,7 +104,11 @@ pub(super) struct CreateBody {
 /// `Idempotency-Replayed: true`.
 #[utoipa::path(
     post, path = "/api/v1/tasks", tag = "tasks", operation_id = "createTask", request_body = CreateBody,
-    responses((status = 201, body = Answer, headers(("Location" = String), ("ETag" = String)))),
+    responses(
+        (status = 201, body = Answer, headers(("Location" = String), ("ETag" = String))),
+        (status = 200, body = Answer, description = "Created long ago: the task as it stands"),
+        (status = 409, body = Answer)
+    ),
     security(("token" = []))
 )]
 pub(super) async fn create(
@@ -116,8 +122,8 @@ pub(super) async fn create(
     };
     let new = NewTask {
         region: body.region,
-        pickup: body.pickup.into(),
-        dropoff: body.dropoff.into(),
+        pickup: body.pickup.0.into(),
+        dropoff: body.dropoff.0.into(),
         release_at: body.release_at,
         ready_at: body.ready_at,
         due_at: body.due_at,

@@ -1,17 +1,13 @@
 //! The customer's client: one task, by an unguessable link.
 
-use axum::{
-    Json,
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{Json, extract::State, response::Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
     super::{
         desk::Desk,
-        extract::{Body, Key, Language},
+        extract::{Body, Key, Language, TokenPath},
         problem::{Problem, ProblemCode},
     },
     answer,
@@ -70,7 +66,7 @@ async fn card(desk: &Desk, token: &str, lang: Lang) -> Result<Card, Problem> {
 pub(super) async fn read(
     State(desk): State<Desk>,
     Language(lang): Language,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
 ) -> Result<Json<Tracked>, Problem> {
     let failed = |error: store::Error| Problem::read(&error, lang);
     let mut tx = desk.db().read().await.map_err(failed)?;
@@ -81,12 +77,10 @@ pub(super) async fn read(
     let rules = tx.regions(now).await.map_err(failed)?;
     let customer = Actor::Customer(card.task.id);
     let mode = mode(&rules, card.task.region);
-    let mut task = TaskView::of(&card.task, &customer, now);
     // An invitation is not ownership: until somebody has accepted, the customer sees nobody.
     let owned = card.task.state.stage().is_some();
-    task.rider_id = task.rider_id.filter(|_| owned);
     Ok(Json(Tracked {
-        task,
+        task: TaskView::of(&card.task, &customer, now),
         dropoff_address: card.detail.dropoff.address,
         due_at: card.detail.due_at,
         rider_name: card.rider_name.filter(|_| owned),
@@ -123,7 +117,7 @@ pub(super) async fn cancel(
     State(desk): State<Desk>,
     Language(lang): Language,
     Key(key): Key,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
     Body(body): Body<CustomerCancelBody>,
 ) -> Result<Response, Problem> {
     let task = card(&desk, &token, lang).await?.task.id;

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::super::{
     chip::{Chip, span},
     desk::Desk,
+    extract::Query,
     page::{Shell, When, Zone, filters, render},
     people::{StaffSeat, zone},
     problem::Problem,
@@ -93,7 +94,7 @@ struct Page {
     shell: Shell,
     tabs: Vec<Tab>,
     counts: Counts,
-    refused_is_more: bool,
+    refused: String,
     show: &'static str,
     rows: Vec<Row>,
     next: Option<TaskId>,
@@ -101,7 +102,6 @@ struct Page {
     many_regions: bool,
     every: Option<u32>,
     choices: [u32; 3],
-    may_create: bool,
 }
 
 /// Which list, from where on, and how often anew.
@@ -140,7 +140,11 @@ pub(super) async fn page(
         shell: seat.shell(&desk, &regions, zone),
         tabs: tabs(&counts, show),
         counts,
-        refused_is_more: counts.refused >= Counts::MOST_REFUSED,
+        refused: if counts.refused >= Counts::MOST_REFUSED {
+            format!("{}+", counts.refused)
+        } else {
+            counts.refused.to_string()
+        },
         show: show.name,
         rows,
         next,
@@ -148,8 +152,6 @@ pub(super) async fn page(
         many_regions: regions.len() > 1,
         every,
         choices: EVERY,
-        may_create: crate::domain::table::who(crate::domain::command::Verb::Create)
-            .contains(&seat.caller.role),
     };
     let mut response = render(&page, seat.lang(), StatusCode::OK);
     if let Some(Ok(every)) = every.map(|every| HeaderValue::from_str(&every.to_string())) {

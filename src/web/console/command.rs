@@ -1,7 +1,7 @@
 //! A form that was sent: decided, then shown. Sent twice, gone back to or reloaded, it has one effect and one answer.
 
 use axum::{
-    extract::{Form, Path, State},
+    extract::State,
     http::StatusCode,
     response::{IntoResponse, Redirect, Response},
 };
@@ -9,21 +9,19 @@ use axum::{
 use super::{
     super::{
         desk::Desk,
-        extract::TaskPath,
+        extract::{Form, InPath, TaskPath},
         forms::{self, Typed, Wrong},
         page::Zone,
         people::{Seat, StaffSeat, zone},
         problem::{Problem, ProblemCode},
+        trouble::Trouble,
     },
-    task::{Again, Showing, Trouble, show, trouble_words},
+    task::{Showing, show},
 };
-use crate::{
-    domain::{
-        answer::Outcome,
-        command::{Command, DetailChanges, RequestKey, Verb, What},
-        id::{Revision, TaskId},
-    },
-    engine::executor,
+use crate::domain::{
+    answer::Outcome,
+    command::{Command, DetailChanges, RequestKey, Verb, What},
+    id::{Revision, TaskId},
 };
 
 /// A form for one of the table's verbs.
@@ -31,7 +29,7 @@ pub(super) async fn command(
     State(desk): State<Desk>,
     StaffSeat(seat): StaffSeat,
     TaskPath(id): TaskPath,
-    Path((_, verb)): Path<(String, String)>,
+    InPath((_, verb)): InPath<(String, String)>,
     Form(typed): Form<Typed>,
 ) -> Result<Response, Problem> {
     let missing = || Problem::new(ProblemCode::NotFound, seat.lang());
@@ -78,10 +76,15 @@ async fn zone_of(desk: &Desk, seat: &Seat) -> Result<Zone, Problem> {
 /// What the form changes: the fields that differ from what they were when it was rendered.
 fn changes(typed: &Typed, zone: Zone) -> Result<DetailChanges, Wrong> {
     let changed = |field: &str| {
-        let before = typed.0.get(&format!("was_{field}")).map_or("", String::as_str);
-        let now = typed.0.get(field)?;
-        // Browsers send line ends as CR LF.
-        (now.replace("\r\n", "\n") != before.replace("\r\n", "\n")).then(|| now.clone())
+        let (before, now) = (typed.lines(&format!("was_{field}")), typed.lines(field));
+        (typed.0.contains_key(field) && now != before).then_some(now)
+    };
+    // A line has no line ends: browsers leave out those of a text that a script wrote.
+    let line = |field: &str| {
+        let one = |text: String| text.replace(['\r', '\n'], "");
+        changed(field)
+            .map(one)
+            .filter(|now| *now != one(typed.raw(&format!("was_{field}")).to_owned()))
     };
     let due_at = match changed("due_at") {
         None => None,
@@ -96,7 +99,7 @@ fn changes(typed: &Typed, zone: Zone) -> Result<DetailChanges, Wrong> {
         Some(Err(_)) => return Err(Wrong { field: "priority", words: "wrong-number" }),
     };
     let (note, pickup_address, dropoff_address) =
-        (changed("note"), changed("pickup_address"), changed("dropoff_address"));
+        (changed("note"), line("pickup_address"), line("dropoff_address"));
     let empty = |text: &Option<String>| text.as_ref().is_some_and(|text| text.trim().is_empty());
     if empty(&pickup_address) {
         return Err(Wrong { field: "pickup_address", words: "wrong-empty" });
@@ -142,17 +145,10 @@ async fn decided(
             Ok(Redirect::to(&to).into_response())
         }
         Err(error) => {
-            let problem = Problem::of(&error, lang);
-            let again =
-                matches!(error, executor::Error::Busy | executor::Error::Unavailable { .. });
-            let fields = || typed.0.iter().map(|(name, text)| (name.clone(), text.clone()));
             let path = if verb == Verb::Edit { "detail" } else { verb.as_str() };
-            let again = again.then(|| Again {
-                action: format!("/tasks/{id}/{path}"),
-                fields: fields().collect(),
-            });
-            let trouble = Some(Trouble { sentence: trouble_words(&problem, lang), again });
-            let status = problem.status();
+            let action = format!("/tasks/{id}/{path}");
+            let (trouble, status) = Trouble::of(&error, action, &typed, lang);
+            let trouble = Some(trouble);
             let showing = Showing { verb: Some(verb), typed, trouble, ..Showing::default() };
             // A task that may not be known of is not shown, whatever was asked of it.
             show(desk, seat, id, showing, status).await

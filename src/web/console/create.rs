@@ -2,25 +2,24 @@
 
 use askama::Template;
 use axum::{
-    extract::{Form, State},
+    extract::State,
     http::StatusCode,
     response::{IntoResponse, Redirect, Response},
 };
 
-use super::{
-    super::{
-        desk::Desk,
-        forms::{Typed, Wrong},
-        page::{Shell, filters, render},
-        people::{Seat, StaffSeat, zone},
-        problem::Problem,
-    },
-    task::trouble_words,
+use super::super::{
+    desk::Desk,
+    extract::Form,
+    forms::{Typed, Wrong},
+    page::{Shell, filters, render},
+    people::{Seat, StaffSeat, zone},
+    problem::{Problem, ProblemCode},
+    trouble::Trouble,
 };
 use crate::{
     domain::{
         answer::Answer,
-        command::{Command, NewTask, RequestKey, Stop, What},
+        command::{Command, NewTask, RequestKey, Stop, Verb, What},
         id::RegionId,
         refusal::Code,
         task::Vehicle,
@@ -37,7 +36,20 @@ struct Page {
     vehicles: &'static [Vehicle],
     typed: Typed,
     wrong: Option<Wrong>,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
+}
+
+impl Page {
+    /// Whether it is this field that can not be used.
+    fn is_wrong(&self, field: &str) -> bool {
+        self.wrong.is_some_and(|wrong| wrong.field == field)
+    }
+}
+
+/// Who may not make tasks gets no form to fill in.
+fn may_create(seat: &Seat) -> Result<(), Problem> {
+    let no = || Problem::new(ProblemCode::Forbidden, seat.lang());
+    if seat.may(Verb::Create) { Ok(()) } else { Err(no()) }
 }
 
 async fn regions(
@@ -55,12 +67,12 @@ async fn show(
     seat: &Seat,
     typed: Typed,
     wrong: Option<Wrong>,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
     status: StatusCode,
 ) -> Result<Response, Problem> {
     let (regions, now) = regions(desk, seat).await?;
-    // The key stays with what was typed, unless it is used up: then a new try is a new request.
-    let used_up = trouble.is_some();
+    // The key stays with what was typed, unless an answer is kept under it: then a new try is a new request.
+    let used_up = trouble.as_ref().is_some_and(|trouble| trouble.again.is_none());
     let key = match typed.get("key") {
         key if !key.is_empty() && !used_up => key.to_owned(),
         _ => format!("page-{}", desk.token().unwrap_or_default()),
@@ -82,6 +94,7 @@ pub(super) async fn form(
     State(desk): State<Desk>,
     StaffSeat(seat): StaffSeat,
 ) -> Result<Response, Problem> {
+    may_create(&seat)?;
     show(&desk, &seat, Typed::default(), None, None, StatusCode::OK).await
 }
 
@@ -91,6 +104,7 @@ pub(super) async fn create(
     StaffSeat(seat): StaffSeat,
     Form(typed): Form<Typed>,
 ) -> Result<Response, Problem> {
+    may_create(&seat)?;
     let (known, now) = regions(&desk, &seat).await?;
     let parsed = RequestKey::parse(typed.get("key"))
         .ok_or(Wrong { field: "key", words: "wrong-key" })
@@ -108,25 +122,18 @@ pub(super) async fn create(
     let reply = match desk.executor().execute(command).await {
         Ok(reply) => reply,
         Err(error) => {
-            let problem = Problem::of(&error, lang);
-            let words = trouble_words(&problem, lang);
-            let status = problem.status();
-            return show(&desk, &seat, typed, None, Some(words), status).await;
+            let (trouble, status) = Trouble::of(&error, "/tasks/new".to_owned(), &typed, lang);
+            return show(&desk, &seat, typed, None, Some(trouble), status).await;
         }
     };
     let answer: Option<Answer> = reply.answer().ok();
     let code = answer.as_ref().and_then(|answer| Code::parse(answer.code.as_deref()?));
-    match answer.and_then(|answer| answer.task) {
-        Some(task) => {
-            let to = format!("/tasks/{}?answer={}&verb=create#answer", task.id, key.as_str());
-            Ok(Redirect::to(&to).into_response())
-        }
-        None => {
-            let words = code.map(|code| code.sentence(lang).to_owned()).unwrap_or_default();
-            let status = StatusCode::CONFLICT;
-            show(&desk, &seat, typed, None, Some(words), status).await
-        }
+    if let Some(task) = answer.and_then(|answer| answer.task) {
+        let to = format!("/tasks/{}?answer={}&verb=create#answer", task.id, key.as_str());
+        return Ok(Redirect::to(&to).into_response());
     }
+    let words = code.map(|code| format!("{} ({code})", code.sentence(lang))).unwrap_or_default();
+    show(&desk, &seat, typed, None, Some(Trouble::saying(words)), StatusCode::CONFLICT).await
 }
 
 /// What was typed as a new task.
@@ -180,7 +187,7 @@ fn new_task(
         vehicle,
         priority,
         fee,
-        note: text("note"),
+        note: Some(typed.lines("note").trim_end().to_owned()).filter(|note| !note.is_empty()),
     })
 }
 

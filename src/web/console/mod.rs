@@ -8,12 +8,14 @@
 //! | `riders` | whom a task can be offered to, and why not the others |
 //! | `story` | a task's events and refusals in one line of time |
 //! | `command` | a form that was sent: decided, then shown |
+//! | `import` | a file of another system: looked at, then imported |
 //! | `create` | a new task by hand |
 //! | `rules` | the table and the codes, as the program has them |
 
 mod board;
 mod command;
 mod create;
+mod import;
 mod riders;
 mod rules;
 mod sign_in;
@@ -22,6 +24,7 @@ mod task;
 
 use axum::{
     Router,
+    extract::DefaultBodyLimit,
     routing::{get, post},
 };
 
@@ -29,6 +32,9 @@ use super::{desk::Desk, people::sessions, session::Lifetime};
 
 /// The routes of the console.
 pub(super) fn router(desk: &Desk) -> Router<Desk> {
+    let uploads = Router::new()
+        .route("/import", get(import::form).post(import::upload))
+        .layer(DefaultBodyLimit::max(super::uploads::FILE_LIMIT + 64 * 1024));
     Router::new()
         .route("/", get(sign_in::home))
         .route("/sign-in", get(sign_in::form).post(sign_in::sign_in))
@@ -39,6 +45,8 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/tasks/{id}", get(task::page))
         .route("/tasks/{id}/detail", post(command::edit))
         .route("/tasks/{id}/{verb}", post(command::command))
+        .route("/import/{token}", get(import::file).post(import::run))
+        .merge(uploads)
         .route("/rules", get(rules::page))
         .layer(sessions(desk, "desk", Lifetime::STAFF))
 }

@@ -76,8 +76,7 @@ fn cell(state: StateName, verb: Verb) -> (bool, String) {
     match table::cell(state, verb) {
         None if state == StateName::Cancelled => (false, Code::Cancelled.as_str().to_owned()),
         None => (false, String::new()),
-        Some(Cell::Apply(to)) => (true, format!("{to}")),
-        Some(Cell::ForHolder(to, _)) => (true, format!("{to}")),
+        Some(Cell::Apply(to) | Cell::ForHolder(to, _)) => (true, to.to_string()),
         Some(Cell::Refuse(code)) => (false, code.as_str().to_owned()),
     }
 }

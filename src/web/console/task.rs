@@ -1,11 +1,7 @@
 //! One task: where it stands, its story, and a form for each thing that can be done.
 
 use askama::Template;
-use axum::{
-    extract::{Query, State},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
 
 use super::{
@@ -13,17 +9,18 @@ use super::{
         answer_page::{self, Banner},
         chip::{Chip, money},
         desk::Desk,
-        extract::TaskPath,
+        extract::{Query, TaskPath},
         forms::{Typed, Wrong, reasons},
         page::{Shell, When, filters, render},
         people::{Seat, StaffSeat, zone},
         problem::{Problem, ProblemCode},
+        trouble::Trouble,
     },
     riders::{self, Choice},
     story::{Line, Record, reason_words},
 };
 use crate::{
-    domain::{command::Verb, id::TaskId, legal::legal, order::Stop, refusal::Lang},
+    domain::{command::Verb, id::TaskId, legal::legal, order::Stop},
     store,
 };
 
@@ -40,6 +37,13 @@ pub(super) struct Form {
     pub(super) reasons: &'static [&'static str],
     /// Whether the browser should show it open.
     pub(super) open: bool,
+}
+
+impl Form {
+    /// Whether it is this field that can not be used.
+    fn is_wrong(&self, field: &str) -> bool {
+        self.wrong.is_some_and(|wrong| wrong.field == field)
+    }
 }
 
 struct OfferLine {
@@ -83,21 +87,6 @@ struct Page {
     choices: Vec<Choice>,
     lines: Vec<Line>,
     offers: Vec<OfferLine>,
-}
-
-/// Why a form that was sent has no outcome.
-#[derive(Clone, Debug)]
-pub(super) struct Trouble {
-    pub(super) sentence: String,
-    /// The form again, under the same key, if asking again makes sense.
-    pub(super) again: Option<Again>,
-}
-
-/// A form that is to be sent again as it was.
-#[derive(Clone, Debug)]
-pub(super) struct Again {
-    pub(super) action: String,
-    pub(super) fields: Vec<(String, String)>,
 }
 
 /// Whose answer is to be shown, and after which verb.
@@ -248,17 +237,12 @@ fn forms(desk: &Desk, can: &[Verb], showing: &Showing) -> Vec<Form> {
             typed: if again { showing.typed.clone() } else { Typed::default() },
             wrong: showing.wrong.filter(|_| asked),
             reasons: reasons(verb),
-            open: asked || verb == Verb::Offer || verb == Verb::Withdraw,
+            // What was typed is to be seen.
+            open: asked
+                || verb == Verb::Offer
+                || verb == Verb::Withdraw
+                || (again && verb == Verb::Reassign && !showing.typed.0.is_empty()),
         }
     };
     ORDER.into_iter().filter(|verb| can.contains(verb)).map(form).collect()
-}
-
-/// The words of a problem, for a page.
-pub(super) fn trouble_words(problem: &Problem, lang: Lang) -> String {
-    let sentence = problem.code.sentence(lang);
-    match &problem.detail {
-        Some(detail) => format!("{sentence} {detail}"),
-        None => sentence.to_owned(),
-    }
 }

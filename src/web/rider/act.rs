@@ -1,7 +1,7 @@
 //! What a rider sent: decided, then shown. Sent twice, it has one effect and one answer.
 
 use axum::{
-    extract::{Form, Path, State},
+    extract::State,
     http::StatusCode,
     response::{IntoResponse, Redirect, Response},
 };
@@ -10,16 +10,18 @@ use tower_sessions::Session;
 use super::{
     super::{
         desk::Desk,
-        extract::TaskPath,
+        extract::{Form, InPath, TaskPath, TokenPath},
         forms::{self, Typed},
         page::{Taste, words},
         people::{self, RiderSeat},
         problem::{Problem, ProblemCode},
+        trouble::Trouble,
     },
-    home::{Asked, show},
+    home::{Asked, Showing, show},
 };
 use crate::{
     domain::{
+        answer::Outcome,
         command::{Actor, Command, Verb, What},
         facts::Duty,
     },
@@ -31,7 +33,7 @@ pub(super) async fn command(
     State(desk): State<Desk>,
     RiderSeat(seat): RiderSeat,
     TaskPath(id): TaskPath,
-    Path((_, verb)): Path<(String, String)>,
+    InPath((_, verb)): InPath<(String, String)>,
     Form(typed): Form<Typed>,
 ) -> Result<Response, Problem> {
     let lang = seat.lang();
@@ -42,22 +44,27 @@ pub(super) async fn command(
     let ((key, revision), act) = match parsed {
         Ok(parsed) => parsed,
         Err(wrong) => {
-            let trouble = Some(words(lang, wrong.words, &[]));
+            let trouble = Some(Trouble::saying(words(lang, wrong.words, &[])));
+            let showing = Showing { trouble, before: Some((id, typed)) };
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return show(&desk, &seat, Asked::default(), trouble, status).await;
+            return show(&desk, &seat, Asked::default(), showing, status).await;
         }
     };
     let what = What::Change { task: id, revision, act };
     let command = Command { actor: seat.actor().clone(), key: Some(key.clone()), lang, what };
     match desk.executor().execute(command).await {
-        Ok(_) => {
+        Ok(reply) => {
+            if reply.answer().is_ok_and(|answer| answer.outcome == Outcome::Refused) {
+                seat.keep_draft(key.as_str(), &typed).await;
+            }
             let to = format!("/rider?answer={}&verb={verb}#answer", key.as_str());
             Ok(Redirect::to(&to).into_response())
         }
         Err(error) => {
-            let problem = Problem::of(&error, lang);
-            let sentence = problem.sentence().to_owned();
-            show(&desk, &seat, Asked::default(), Some(sentence), problem.status()).await
+            let action = format!("/rider/tasks/{id}/{verb}");
+            let (trouble, status) = Trouble::of(&error, action, &typed, lang);
+            let showing = Showing { trouble: Some(trouble), before: Some((id, typed)) };
+            show(&desk, &seat, Asked::default(), showing, status).await
         }
     }
 }
@@ -83,7 +90,7 @@ pub(super) async fn enter(
     State(desk): State<Desk>,
     taste: Taste,
     session: Session,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
 ) -> Result<Response, Problem> {
     let read = |error: store::Error| Problem::read(&error, taste.lang);
     let missing = || Problem::new(ProblemCode::NotFound, taste.lang);

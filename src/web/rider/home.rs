@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{
-    extract::{Query, State},
+    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
@@ -12,10 +12,12 @@ use super::super::{
     answer_page::{self, Banner},
     chip::{Chip, distance, money, span},
     desk::Desk,
-    forms::reasons,
+    extract::Query,
+    forms::{Typed, reasons},
     page::{Shell, Taste, When, Zone, filters, render},
     people::{RiderSeat, Seat, zone},
     problem::{Problem, ProblemCode},
+    trouble::Trouble,
 };
 use crate::{
     domain::{
@@ -59,6 +61,8 @@ struct TaskCard {
     left: Option<String>,
     expiring: bool,
     note: Option<String>,
+    /// The reason that was chosen before.
+    reason: String,
     /// What can be done, the likely thing first.
     steps: Vec<Step>,
 }
@@ -79,7 +83,7 @@ struct Page {
     holds: i64,
     capacity: u32,
     banner: Option<Banner>,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
     offers: Vec<TaskCard>,
     mine: Vec<TaskCard>,
     pool: Vec<TaskCard>,
@@ -87,6 +91,15 @@ struct Page {
     gone: Vec<Gone>,
     decline_reasons: &'static [&'static str],
     hand_back_reasons: &'static [&'static str],
+}
+
+/// What is special about this showing of the page.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Showing {
+    /// Why what was sent has no outcome.
+    pub(super) trouble: Option<Trouble>,
+    /// The task that it was about, and what was typed.
+    pub(super) before: Option<(TaskId, Typed)>,
 }
 
 /// Whose answer is to be shown, and from where on the pool goes.
@@ -104,7 +117,7 @@ pub(super) async fn page(
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
     let quiet = asked.answer.is_none() && asked.beyond.is_none();
-    let mut response = show(&desk, &seat, asked, None, StatusCode::OK).await?;
+    let mut response = show(&desk, &seat, asked, Showing::default(), StatusCode::OK).await?;
     if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&EVERY.to_string())) {
         response.headers_mut().insert(header::REFRESH, every);
     }
@@ -116,10 +129,10 @@ pub(super) async fn show(
     desk: &Desk,
     seat: &Seat,
     asked: Asked,
-    trouble: Option<String>,
+    showing: Showing,
     status: StatusCode,
 ) -> Result<Response, Problem> {
-    let page = read(desk, seat, asked, trouble).await;
+    let page = read(desk, seat, asked, showing).await;
     let page = page.map_err(|error| Problem::read(&error, seat.lang()))?;
     let page = page.ok_or_else(|| Problem::new(ProblemCode::NotSignedIn, seat.lang()))?;
     Ok(render(&page, seat.lang(), status))
@@ -132,6 +145,7 @@ struct Cards<'a> {
     mode: RegionMode,
     now: Timestamp,
     from: Option<Place>,
+    before: Option<(TaskId, Typed)>,
 }
 
 impl Cards<'_> {
@@ -144,7 +158,9 @@ impl Cards<'_> {
             phone: stop.phone.clone().filter(|_| whom),
             ..stop.clone()
         };
-        let can = legal(task, self.seat.actor(), self.seat.caller.role, self.mode, self.now);
+        let mut can = legal(task, self.seat.actor(), self.seat.caller.role, self.mode, self.now);
+        // The way on comes first, the way out last.
+        can.sort_by_key(|verb| matches!(verb, Verb::Decline | Verb::HandBack));
         let key = |verb: Verb| Step {
             verb,
             key: self.desk.token().map_or_else(|_| String::new(), |token| format!("page-{token}")),
@@ -164,6 +180,10 @@ impl Cards<'_> {
             left: until.map(|at| span(at.ms_since(self.now))),
             expiring: task.is_expiring(self.now),
             note: detail.note.clone().filter(|_| whom),
+            reason: match &self.before {
+                Some((about, typed)) if *about == task.id => typed.get("reason").to_owned(),
+                Some(_) | None => String::new(),
+            },
             steps: can.into_iter().map(key).collect(),
         }
     }
@@ -173,7 +193,7 @@ async fn read(
     desk: &Desk,
     seat: &Seat,
     asked: Asked,
-    trouble: Option<String>,
+    showing: Showing,
 ) -> store::Result<Option<Page>> {
     let Some(me) = seat.actor().rider() else { return Ok(None) };
     let mut tx = desk.db().read().await?;
@@ -182,7 +202,16 @@ async fn read(
     let regions = seat.regions(&mut tx, now).await?;
     let zone = zone(&regions, now);
     let mode = regions.first().map_or(RegionMode::Reserve, |found| found.region.policy.mode);
-    let cards = Cards { desk, seat, zone, mode, now, from: account.place };
+    let answer = match &asked.answer {
+        Some(key) => answer_page::stored(&mut tx, seat.actor(), key).await?,
+        None => None,
+    };
+    let mut before = showing.before;
+    if let (Some(key), Some(about)) = (&asked.answer, answer.as_ref().and_then(|a| a.task.as_ref()))
+    {
+        before = Some((about.id, seat.draft(key).await));
+    }
+    let cards = Cards { desk, seat, zone, mode, now, from: account.place, before };
     let held = tx.cards_held_by(me).await?;
     let (offers, mine): (Vec<_>, Vec<_>) =
         held.iter().partition(|card| card.task.state.name() == StateName::Offered);
@@ -194,10 +223,6 @@ async fn read(
     let most = usize::try_from(PAGE).unwrap_or_default();
     let more = pool.len() > most;
     pool.truncate(most);
-    let answer = match &asked.answer {
-        Some(key) => answer_page::stored(&mut tx, seat.actor(), key).await?,
-        None => None,
-    };
     let verb = asked.verb.as_deref().and_then(Verb::parse);
     let (riders, staff) = answer.as_ref().map(answer_page::named).unwrap_or_default();
     let names = tx.names(&riders, &staff).await?;
@@ -214,7 +239,7 @@ async fn read(
         holds: account.holds,
         capacity: account.rider.capacity,
         banner: answer.map(|answer| Banner::of(&answer, verb, &names, zone, seat.lang())),
-        trouble,
+        trouble: showing.trouble,
         offers: offers.into_iter().map(|card| cards.card(card)).collect(),
         mine: mine.into_iter().map(|card| cards.card(card)).collect(),
         next: pool.last().filter(|_| more).map(|card| card.task.id),

@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     Router,
-    extract::{Form, Path, Query, State},
+    extract::State,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
@@ -13,14 +13,17 @@ use serde::Deserialize;
 use super::{
     answer_page::{self, Banner},
     desk::Desk,
+    extract::{Form, Query, TokenPath},
     forms::{self, Typed},
-    page::{Shell, Taste, When, Zone, filters, render, words},
+    page::{Shell, Taste, When, Zone, encode, filters, render, words},
     problem::{Problem, ProblemCode},
+    trouble::Trouble,
 };
 use crate::{
     domain::{
+        answer::Answer,
         command::{Actor, Command, Role, Verb, What},
-        id::{TaskId, Timestamp},
+        id::{RiderId, StaffId, TaskId, Timestamp},
         legal::legal,
         task::{Stage, StateName},
     },
@@ -58,22 +61,27 @@ struct Page {
     due: Option<When>,
     steps: Vec<Step>,
     banner: Option<Banner>,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
     /// The key of the form that cancels; none if it can not be cancelled any more.
     cancel: Option<String>,
     reasons: &'static [&'static str],
+    /// The reason that was chosen before.
+    chosen: String,
 }
 
 /// Whose answer is to be shown.
 #[derive(Debug, Default, Deserialize)]
 struct Asked {
     answer: Option<String>,
+    /// What was chosen before, so that it need not be chosen again.
+    #[serde(default)]
+    reason: String,
 }
 
 async fn page(
     State(desk): State<Desk>,
     taste: Taste,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
     let quiet = asked.answer.is_none();
@@ -89,7 +97,7 @@ async fn show(
     taste: &Taste,
     token: String,
     asked: Asked,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
     status: StatusCode,
 ) -> Result<Response, Problem> {
     let page = read(desk, taste, token, asked, trouble).await;
@@ -107,7 +115,7 @@ async fn read(
     taste: &Taste,
     token: String,
     asked: Asked,
-    trouble: Option<String>,
+    trouble: Option<Trouble>,
 ) -> store::Result<Option<Page>> {
     let lang = taste.lang;
     let mut tx = desk.db().read().await?;
@@ -140,14 +148,30 @@ async fn read(
         due: card.detail.due_at.map(|at| zone.when(at)),
         steps: steps(&card, &at),
         banner: answer
+            .map(for_customers)
             .map(|answer| Banner::of(&answer, Some(Verb::Cancel), &Names::default(), zone, lang)),
         trouble,
         cancel: can
             .contains(&Verb::Cancel)
             .then(|| format!("page-{}", desk.token().unwrap_or_default())),
         reasons: &["customer_request", "wrong_address", "duplicate", "other"],
+        chosen: asked.reason,
         token,
     }))
+}
+
+/// Customers read what was first, but not the name or number of who was asked or who works at the desk.
+fn for_customers(mut answer: Answer) -> Answer {
+    if let Some(first) = &mut answer.beaten_by {
+        let desk = StaffId::parse(&first.by).is_some() && first.by.starts_with('D');
+        let rider = RiderId::parse(&first.by).is_some() && first.by.starts_with('R');
+        match (desk, rider) {
+            (true, _) => answer_page::THE_DESK.clone_into(&mut first.by),
+            (_, true) => answer_page::A_RIDER.clone_into(&mut first.by),
+            (false, false) => {}
+        }
+    }
+    answer
 }
 
 fn can(card: &Card, customer: &Actor, region: Option<&NamedRegion>, now: Timestamp) -> Vec<Verb> {
@@ -222,7 +246,7 @@ impl Later for Option<When> {
 async fn cancel(
     State(desk): State<Desk>,
     taste: Taste,
-    Path(token): Path<String>,
+    TokenPath(token): TokenPath,
     Form(typed): Form<Typed>,
 ) -> Result<Response, Problem> {
     let lang = taste.lang;
@@ -234,12 +258,13 @@ async fn cancel(
     let act = forms::act(Verb::Cancel, &typed)
         .ok_or_else(|| Problem::new(ProblemCode::NotFound, lang))?;
     let parsed = forms::based_on(&typed).and_then(|based| Ok((based, act?)));
+    let asked = Asked { reason: typed.get("reason").to_owned(), ..Asked::default() };
     let ((key, revision), act) = match parsed {
         Ok(parsed) => parsed,
         Err(wrong) => {
-            let trouble = Some(words(lang, wrong.words, &[]));
+            let trouble = Some(Trouble::saying(words(lang, wrong.words, &[])));
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return show(&desk, &taste, token, Asked::default(), trouble, status).await;
+            return show(&desk, &taste, token, asked, trouble, status).await;
         }
     };
     let what = What::Change { task, revision, act };
@@ -247,12 +272,13 @@ async fn cancel(
     let command = Command { actor, key: Some(key.clone()), lang, what };
     match desk.executor().execute(command).await {
         Ok(_) => {
-            Ok(Redirect::to(&format!("/t/{token}?answer={}#answer", key.as_str())).into_response())
+            let (key, reason) = (key.as_str(), encode(typed.get("reason")));
+            let to = format!("/t/{token}?answer={key}&reason={reason}#answer");
+            Ok(Redirect::to(&to).into_response())
         }
         Err(error) => {
-            let problem = Problem::of(&error, lang);
-            let sentence = problem.sentence().to_owned();
-            show(&desk, &taste, token, Asked::default(), Some(sentence), problem.status()).await
+            let (trouble, status) = Trouble::of(&error, format!("/t/{token}/cancel"), &typed, lang);
+            show(&desk, &taste, token, asked, Some(trouble), status).await
         }
     }
 }

@@ -1,0 +1,33 @@
+//! The JSON API over HTTP: real servers, a client that holds every answer against the `OpenAPI` document, on SQLite and
+//! on PostgreSQL with two servers.
+
+#[path = "../harness/book.rs"]
+mod book;
+#[path = "../harness/mod.rs"]
+mod harness;
+#[path = "../harness/http.rs"]
+mod http;
+#[expect(dead_code, reason = "the servers expire by themselves, and commands go through them")]
+#[path = "../races/short.rs"]
+mod short;
+
+mod bad_input;
+mod bulk;
+mod customers;
+mod deadline;
+mod described;
+mod details;
+mod good_order;
+mod hang_up;
+mod health;
+mod keys;
+mod lists;
+mod offers;
+mod process;
+mod readers;
+mod riders;
+mod sight;
+mod takers;
+mod verbs;
+mod who;
+mod wire;

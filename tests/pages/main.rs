@@ -1,0 +1,20 @@
+//! The pages, as browsers get them: every form's happy and refused path for three roles, sent twice, gone back to,
+//! with hostile texts, and every page as a picture in words.
+
+#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod browser;
+mod budget;
+mod console;
+mod customer;
+mod gallery;
+mod hostile;
+mod locales;
+mod problems;
+mod rider;
+mod sign_in;
+mod snapshots;
+mod twice;
