@@ -28,7 +28,7 @@ use crate::{
     admin,
     client::{self, Client},
     domain::{
-        command::Actor,
+        command::{Actor, RequestKey},
         id::{RiderId, StaffId},
         refusal::Lang,
         task::StateName,
@@ -162,7 +162,8 @@ impl Demo {
         if is_new {
             let mut chance = fastrand::Rng::with_seed(options.seed);
             for number in 0..FIRST_ORDERS {
-                let key = people::key(&format!("{}-first-{number}", manners.prefix))?;
+                let key = RequestKey::parse(&format!("{}-first-{number}", manners.prefix));
+                let Some(key) = key else { continue };
                 let new = places::order(&mut chance, now);
                 // They are there before anybody looks.
                 shop.create(&key, &new).await?;

@@ -4,13 +4,13 @@ use super::{Error, folder::Folder, places};
 use crate::{
     admin,
     domain::{
-        command::{Actor, RequestKey, Role},
+        command::{Actor, Role},
         geo::{Area, Place},
         id::{RegionId, RiderId, StaffId, Timestamp},
         policy::Policy,
         task::Vehicle,
     },
-    store::{self, Db},
+    store::Db,
 };
 
 /// Where everything happens.
@@ -123,16 +123,4 @@ impl Tokens {
         }
         Ok(Self { dispatcher, shop, riders: tokens })
     }
-}
-
-/// A request key of the demo's own making.
-pub(super) fn key(text: &str) -> Result<RequestKey, Error> {
-    RequestKey::parse(text).ok_or_else(|| {
-        Error::Store(store::Error::Corrupt {
-            table: "demo",
-            column: "request_key",
-            row: text.to_owned(),
-            value: text.to_owned(),
-        })
-    })
 }

@@ -70,7 +70,7 @@ impl Plan {
             pace: self.pace,
             offer_seconds: Some(offer_seconds),
             browse_ms: Some(1_200_000),
-            dispatch_ms: 10_000,
+            dispatch_ms: 20_000,
             offers_per_look: 64,
             abreast: 64,
             // What happens within so many seconds of the desk's day happens side by side.

@@ -116,8 +116,13 @@ impl Simulation {
         for rider in 0..cast.riders.len() {
             agenda.first_turns(rider, &manners, now);
         }
+        // One after another, so that each knows what the others have done.
+        let share = manners.every(manners.dispatch_ms)
+            / i64::try_from(cast.dispatchers.len().max(1)).unwrap_or(1);
+        let mut first = now;
         for dispatcher in 0..cast.dispatchers.len() {
-            agenda.push(now, Deed::Dispatch(dispatcher));
+            agenda.push(first, Deed::Dispatch(dispatcher));
+            first = first.plus_ms(share);
         }
         if orders.is_some() {
             agenda.push(now, Deed::Shop);

@@ -205,13 +205,17 @@ impl World {
         }
     }
 
-    /// A rider reads what could be grabbed, and thinks about one of the first.
+    /// A rider who has a place left reads what could be grabbed, and thinks about one of the first.
     pub(super) async fn browse(&self, turn: &mut Turn, rider: usize) -> Next {
         let mut next = Vec::new();
         let pause = self.manners.every(self.manners.browse_ms.unwrap_or(i64::MAX));
         let pause = pause / 2 + turn.chance.i64(0..=pause);
         next.push((turn.at.plus_ms(pause), Deed::Browse(rider)));
         let who = &self.riders[rider].seat;
+        let Some(mine) = self.read(who.client.mine()).await else { return next };
+        if mine.items.len() >= who.capacity {
+            return next;
+        }
         let Some(pool) = self.read(who.client.pool(None)).await else { return next };
         if pool.items.len() > self.manners.keep_open {
             let liked = turn.chance.usize(0..pool.items.len().min(12));
