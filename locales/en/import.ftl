@@ -1,4 +1,5 @@
 # import
+import = Import
 import-about = Upload a file of orders from another system (CSV or JSON). You see what it holds before anything is created; the same file again creates nothing twice.
 import-file = File (at most { $v } MiB)
 import-mapping = What kind of file it is

@@ -1,4 +1,5 @@
 # import
+import = 导入
 import-about = 上传其他系统的订单文件（CSV 或 JSON）。先查看会导入什么，确认后才会建立任务；同一文件再次导入不会重复建立。
 import-file = 文件（最大 { $v } MiB）
 import-mapping = 文件格式

@@ -33,8 +33,8 @@ impl Whose {
 
 const TRY_ZH: &str = "\
 先试这些：
-  1. 用调度链接打开看板，把一个开放任务邀请给 R1 李明；再用骑手链接（另一个浏览器或无痕窗口）在 30 秒内接受。
-  2. 把另一个任务邀请给 R2 王伟：多数邀请会被忽略，30 秒后到期释放，任务回到开放。
+  1. 用调度链接打开看板，把一个待派任务邀请给 R1 李明；再用骑手链接（同一浏览器的另一个标签页即可）在 30 秒内接受。
+  2. 把另一个任务邀请给 R2 王伟：多数邀请会被忽略，30 秒后到期释放，任务回到待派。
   3. 骑手页先停在某个任务上，到看板把它邀请给别人，再回骑手页抢单：您会输，并看到是谁先。
   4. 打开用户追踪页并取消：骑手立即解除，看板和日志都能看到原因。
   5. 把 R1 的任务改派给别人：邀请发出的那一刻，R1 就不再拥有它。
@@ -43,8 +43,8 @@ const TRY_ZH: &str = "\
 
 const TRY_EN: &str = "\
 What to try first:
-  1. Open the board by the dispatcher's link and invite R1 to an open task; accept by the rider's link (in another
-     browser or a private window) within 30 seconds.
+  1. Open the board by the dispatcher's link and invite R1 to an open task; accept by the rider's link (another
+     tab will do) within 30 seconds.
   2. Invite R2 to another task: most invitations are ignored, lapse after 30 seconds, and the task is open again.
   3. Keep the rider's page on a task, invite somebody else to it on the board, then grab it on the rider's page: you
      lose, and see who was first.

@@ -36,6 +36,11 @@ pub const ADMIN: Actor = Actor::Staff(StaffId(5));
 /// An auditor of the north.
 pub const AUDITOR: Actor = Actor::Staff(StaffId(6));
 
+/// Before the first task: a place to read all of them from.
+pub const fn first() -> dispatch_desk::domain::id::TaskId {
+    dispatch_desk::domain::id::TaskId(0)
+}
+
 /// The rider of that number.
 pub const fn rider(number: i64) -> Actor {
     Actor::Rider(RiderId(number))

@@ -78,7 +78,22 @@ pub async fn all(lang: Lang) -> Gallery {
     riders(&mut room).await;
     customers(&mut room).await;
     troubles(&mut room).await;
+    imports(&mut room).await;
     room.pages
+}
+
+async fn imports(room: &mut Room) {
+    use crate::import::{import, trips, upload};
+    let mut dora = room.enter(&D1).await;
+    room.open(&mut dora, "import", "/import").await;
+    let wrong = upload(&mut dora, "chicago", "1", "").await;
+    room.hang("import_wrong", wrong);
+    let unread = upload(&mut dora, "chicago", "1", "PK\u{3}\u{4}").await;
+    room.hang("import_unread", unread);
+    let looked = upload(&mut dora, "chicago", "1", &trips()).await;
+    let done = import(&mut dora, &looked).await;
+    room.hang("import_waiting", looked);
+    room.hang("import_done", done);
 }
 
 async fn doors(room: &mut Room) {

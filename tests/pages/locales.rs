@@ -161,6 +161,7 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("answer-", own(&["done-title", "already-title", "refused-title"])),
         ("ride-", own(&["arrive", "pick-up", "deliver"])),
         ("step-", own(&["done", "now", "later"])),
+        ("import-", own(&["waiting", "running", "done", "broken", "unread"])),
         // Those of forms, and those that the desk itself gives.
         (
             "reason-",

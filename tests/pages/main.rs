@@ -12,6 +12,7 @@ mod console;
 mod customer;
 mod gallery;
 mod hostile;
+mod import;
 mod locales;
 mod problems;
 mod rider;
