@@ -11,6 +11,8 @@ mod harness;
 #[expect(dead_code, reason = "the pages' own tests use all of it")]
 #[path = "../pages/browser.rs"]
 mod browser;
+#[path = "../pages/files.rs"]
+mod files;
 #[path = "../pages/gallery.rs"]
 mod gallery;
 

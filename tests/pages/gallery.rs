@@ -83,7 +83,7 @@ pub async fn all(lang: Lang) -> Gallery {
 }
 
 async fn imports(room: &mut Room) {
-    use crate::import::{import, trips, upload};
+    use crate::files::{import, trips, upload};
     let mut dora = room.enter(&D1).await;
     room.open(&mut dora, "import", "/import").await;
     let wrong = upload(&mut dora, "chicago", "1", "").await;

@@ -10,6 +10,7 @@ mod browser;
 mod budget;
 mod console;
 mod customer;
+mod files;
 mod gallery;
 mod hostile;
 mod import;
