@@ -8,7 +8,7 @@
 //! | `riders` | whom a task can be offered to, and why not the others |
 //! | `story` | a task's events and refusals in one line of time |
 //! | `command` | a form that was sent: decided, then shown |
-//! | `import` | a file of another system: looked at, then imported |
+//! | `import`, `import_file` | a file of another system: looked at, then imported |
 //! | `create` | a new task by hand |
 //! | `rules` | the table and the codes, as the program has them |
 
@@ -16,6 +16,7 @@ mod board;
 mod command;
 mod create;
 mod import;
+mod import_file;
 mod riders;
 mod rules;
 mod sign_in;
@@ -45,7 +46,7 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/tasks/{id}", get(task::page))
         .route("/tasks/{id}/detail", post(command::edit))
         .route("/tasks/{id}/{verb}", post(command::command))
-        .route("/import/{token}", get(import::file).post(import::run))
+        .route("/import/{token}", get(import_file::file).post(import_file::run))
         .merge(uploads)
         .route("/rules", get(rules::page))
         .layer(sessions(desk, "desk", Lifetime::STAFF))
