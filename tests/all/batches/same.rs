@@ -28,7 +28,7 @@ use crate::{
 /// What differs between two desks that did the same: unguessable names alone.
 const TABLES: &[(&str, &str)] = &[
     ("task", ""),
-    ("task_detail", ""),
+    ("task_detail", "tracking_token"),
     ("offer", "token"),
     ("dispatch_event", "event_id"),
     ("attempt", ""),

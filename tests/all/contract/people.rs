@@ -170,3 +170,12 @@ for_each_database!(a_round_gives_each_rider_a_ticket_of_their_own, |desk| async 
     raw.run("UPDATE round SET status = 'exhausted'").await.unwrap();
     assert_eq!(desk.read().await.running_rounds(&asked).await.unwrap(), [], "it is over");
 });
+
+for_each_database!(whoever_comes_next_gets_the_next_number, |desk| async move {
+    let mut tx = desk.db.begin().await.unwrap();
+    let (region, rider, staff) = tx.next_ids().await.unwrap();
+    // The cast: two regions, riders up to the foreign one, six members of staff.
+    assert_eq!((region, rider, staff), (RegionId(3), RiderId(FOREIGN_RIDER + 1), StaffId(7)));
+    tx.add_rider(rider, NORTH, "next", 1, None).await.unwrap();
+    assert_eq!(tx.next_ids().await.unwrap().1, RiderId(FOREIGN_RIDER + 2));
+});
