@@ -137,7 +137,7 @@ async fn writes_fail_for_a_while() {
     let load = Arc::new(Load::default());
     let (mut failed, mut since) = (0, 0);
     // Until it has failed, and 20 commands after that were answered.
-    for _ in 0..2_000 {
+    for _ in 0..8_000 {
         let sent = load.once(&node).await;
         match &sent.came {
             Came::Back(_) => since += usize::from(failed > 0),
