@@ -1,6 +1,6 @@
 //! `dispatch-desk demo`: from the command line to a desk to try, and to its end.
 
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 use dispatch_desk::{
     config::DemoArgs,
@@ -19,7 +19,8 @@ pub async fn run(arguments: &DemoArgs) -> anyhow::Result<ExitCode> {
         pace: f64::from(arguments.pace),
     })
     .await?;
-    println!("{}\n{}", demo.words(Lang::Zh), demo.words(Lang::En));
+    // Whoever reads may have gone after the first lines; the demo goes on.
+    let _ = write!(std::io::stdout(), "{}\n{}", demo.words(Lang::Zh), demo.words(Lang::En));
     ended.await;
     tracing::info!("stopping: the people first, then the server");
     demo.stop().await;

@@ -1,6 +1,6 @@
 //! `dispatch-desk serve`: from the command line to a server that runs, and to its end.
 
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 use anyhow::Context;
 use dispatch_desk::{
@@ -28,7 +28,8 @@ pub async fn serve(listen: &Listen, database: &Database) -> anyhow::Result<ExitC
     let desk = Desk::new(executor, origin);
     let server = Server::start(desk, listener, Limits::default())?;
     tracing::info!("listening on http://{}", server.address());
-    println!("http://{}", server.address());
+    // Whoever reads may have gone; the server stays.
+    let _ = writeln!(std::io::stdout(), "http://{}", server.address());
     ended.await;
     tracing::info!("stopping: what was accepted is answered first");
     server.stop().await;
