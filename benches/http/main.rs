@@ -1,7 +1,7 @@
 //! What the HTTP face costs, with its controls printed.
 //!
 //! `cargo bench --bench http`. The program itself is started (`serve`), and asked over loopback. Three questions: grabs
-//! by 64 riders on 64 kept connections, against the same through one connection; the board with 10,000 open tasks,
+//! on 64 kept connections, against the same through one connection; the board with 10,000 open tasks,
 //! against the board with 100; start-up and memory with 10,000 live tasks and a million events, against an empty desk.
 //! `BENCH_SECONDS` (default 5) is the length of a run, `BENCH_RUNS` (default 3) how many runs the median is taken of,
 //! `BENCH_EVENTS` (default 1000000) the size of the large log.
@@ -30,7 +30,7 @@ use control::{machine, median, percentile, syncs_per_second};
 use dispatch_desk::{
     admin,
     domain::{
-        command::{Command, RequestKey, What},
+        command::{Actor, Command, RequestKey, What},
         id::{RiderId, StaffId, TaskId},
         refusal::Lang,
     },
@@ -39,8 +39,12 @@ use dispatch_desk::{
 };
 use program::Program;
 
-/// How many riders grab at once, each on a connection of its own.
-const RIDERS: i64 = 64;
+/// How many connections grab at once.
+const CONNECTIONS: i64 = 64;
+/// How many riders they speak for, in turn: nobody holds thousands of tasks.
+const RIDERS: i64 = 1_280;
+/// How many tasks each of them has room for.
+const PLACES: u32 = 40;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -107,11 +111,14 @@ async fn desk(
     (url, created)
 }
 
-async fn token(url: &str, actor: &dispatch_desk::domain::command::Actor) -> String {
+async fn tokens(url: &str, actors: &[Actor]) -> Vec<String> {
     let db = Db::open(url, Time::System).await.expect("opens");
-    let token = admin::token(&db, actor, "bench").await.expect("a token");
+    let mut tokens = Vec::new();
+    for actor in actors {
+        tokens.push(admin::token(&db, actor, "bench").await.expect("a token"));
+    }
     db.close().await;
-    token
+    tokens
 }
 
 struct Took {
@@ -120,18 +127,18 @@ struct Took {
     p99_ms: f64,
 }
 
-/// `connections` riders grab task after task, each asking for the next as soon as it is answered.
+/// Task after task is grabbed over `connections`, each asking for the next as soon as it is answered.
 async fn run_of_grabs(folder: &Path, name: &str, connections: i64, most: Duration) -> Took {
     let wanted = if connections == 1 { 4_000 } else { 40_000 };
-    let (url, tasks) = desk(folder, name, wanted, 1_000, 0).await;
-    let mut tokens = Vec::new();
-    for rider in 0..connections {
-        tokens.push(token(&url, &cast::rider(1_000 + rider)).await);
-    }
+    let (url, tasks) = desk(folder, name, wanted, PLACES, 0).await;
+    let riders: Vec<_> = (0..RIDERS).map(|rider| cast::rider(1_000 + rider)).collect();
+    let tokens = tokens(&url, &riders).await;
+    let share = tokens.len() / usize::try_from(connections).expect("a number of connections");
     let program = Program::start(&url).await;
     let (tasks, next) = (Arc::new(tasks), Arc::new(AtomicUsize::new(0)));
     let began = Instant::now();
-    let riders = tokens.into_iter().map(|token| {
+    let riders = tokens.chunks(share).map(|tokens| {
+        let mut tokens = tokens.to_vec().into_iter().cycle();
         let (tasks, next, address) = (Arc::clone(&tasks), Arc::clone(&next), program.address);
         tokio::spawn(async move {
             let mut connection = Connection::open(address).await;
@@ -140,6 +147,7 @@ async fn run_of_grabs(folder: &Path, name: &str, connections: i64, most: Duratio
                 let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
                 let path = format!("/api/v1/tasks/{}/grab", task.0);
                 let key = format!("grab-{}", task.0);
+                let token = tokens.next().expect("riders come round again");
                 let sent = Instant::now();
                 let (status, body) = connection.post(&path, &token, &key, "{\"revision\":1}").await;
                 assert_eq!(status, 200, "{body}");
@@ -164,7 +172,7 @@ async fn run_of_grabs(folder: &Path, name: &str, connections: i64, most: Duratio
 async fn grabs(folder: &Path, seconds: Duration, runs: u64) {
     println!("\n| connections | grabs/s (min–max) | p50 ms | p99 ms |");
     println!("|---|---|---|---|");
-    let mut results: Vec<(i64, Vec<Took>)> = vec![(1, Vec::new()), (RIDERS, Vec::new())];
+    let mut results: Vec<(i64, Vec<Took>)> = vec![(1, Vec::new()), (CONNECTIONS, Vec::new())];
     for run in 0..runs {
         for (connections, took) in &mut results {
             let name = format!("grabs_{connections}_{run}");
@@ -189,11 +197,11 @@ async fn board(folder: &Path) {
     println!("|---|---|---|---|---|");
     for tasks in [100, 10_000] {
         let (url, _) = desk(folder, &format!("board_{tasks}"), tasks, 3, 0).await;
-        let staff = dispatch_desk::domain::command::Actor::Staff(StaffId(1));
+        let staff = Actor::Staff(StaffId(1));
         let db = Db::open(&url, Time::System).await.expect("opens");
         let link = admin::link(&db, &staff, 3_600_000, 1).await.expect("a link");
         db.close().await;
-        let token = token(&url, &staff).await;
+        let token = tokens(&url, &[staff]).await.remove(0);
         let program = Program::start(&url).await;
         let mut connection = Connection::open(program.address).await;
         let cookie = connection.sign_in(&link).await;
@@ -229,7 +237,7 @@ async fn start_up(folder: &Path) {
     let events = i64::try_from(number("BENCH_EVENTS", 1_000_000)).expect("a size");
     for (live, events) in [(0_usize, 0), (10_000, events)] {
         let (url, _) = desk(folder, &format!("start_{live}"), live, 3, events).await;
-        let staff = dispatch_desk::domain::command::Actor::Staff(StaffId(1));
+        let staff = Actor::Staff(StaffId(1));
         let db = Db::open(&url, Time::System).await.expect("opens");
         let link = admin::link(&db, &staff, 3_600_000, 1).await.expect("a link");
         db.close().await;
