@@ -1,5 +1,6 @@
 //! Flags and their environment twins, parsed once. Nothing else reads the environment.
 
+mod acceptance;
 mod demo;
 mod import;
 mod replay;
@@ -8,6 +9,7 @@ use std::{fmt, net::SocketAddr};
 
 use clap::{Args, Parser, Subcommand};
 
+pub use acceptance::{Acceptance, AcceptanceRun, PrivateDatabase};
 pub use demo::DemoArgs;
 pub use import::ImportArgs;
 pub use replay::ReplayArgs;
@@ -37,6 +39,12 @@ pub enum Run {
     Demo(DemoArgs),
     /// Play a file of another system through a desk of its own; exit code 1 if the log and the rows do not fit together.
     Replay(Box<ReplayArgs>),
+    /// Ask a product what its invitations, acceptances, expiries and grabs really return, and who owned the task.
+    Acceptance {
+        /// What to do.
+        #[command(subcommand)]
+        what: Acceptance,
+    },
     /// Add people and regions, make tokens and sign-in links.
     Admin {
         /// Which database.

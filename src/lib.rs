@@ -74,10 +74,13 @@
 //! | [`admin`] | regions, people, tokens and links, from the command line |
 //! | [`import`] | brings those rows to the desk, and says what became of each |
 //! | [`replay`] | a file of another system, played through the desk by such people |
+//! | [`acceptance`] | for people who buy dispatch software: scenarios, three clients, a judge, evidence |
+//! | [`stand`] | a desk of its own for one acceptance run, and its people |
 //! | [`clock`] | time and randomness as inputs |
 //! | [`config`] | flags and their environment twins |
 //! | [`fault`] | faults that tests plant; nothing of it is left in a product |
 
+pub mod acceptance;
 pub mod admin;
 pub mod client;
 pub mod clock;
@@ -90,5 +93,6 @@ pub mod import;
 pub mod intake;
 pub mod replay;
 pub mod simulate;
+pub mod stand;
 pub mod store;
 pub mod web;

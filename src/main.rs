@@ -1,5 +1,7 @@
 //! The program: reads the command line and runs one thing.
 
+#[path = "main/acceptance.rs"]
+mod acceptance;
 #[path = "main/admin.rs"]
 mod admin;
 #[path = "main/demo.rs"]
@@ -33,6 +35,7 @@ async fn main() -> ExitCode {
         Run::Serve { listen, database } => serve::serve(&listen, &database).await,
         Run::Demo(arguments) => demo::run(&arguments).await,
         Run::Replay(arguments) => replay::run(*arguments).await,
+        Run::Acceptance { what } => acceptance::run(what).await,
         Run::Admin { database, admin } => admin::run(&database, &admin).await,
         Run::Reconcile { database } => run_reconcile(&database).await,
         Run::Import(arguments) => run_import(*arguments).await,

@@ -125,12 +125,19 @@ pub mod rfc3339 {
         out.collect_str(at)
     }
 
+    /// The instant that a text means; `None` if it is none.
+    pub fn parse(text: &str) -> Option<Timestamp> {
+        read(text).ok()
+    }
+
+    fn read(text: &str) -> chrono::ParseResult<Timestamp> {
+        let time = chrono::DateTime::parse_from_rfc3339(text)?;
+        Ok(Timestamp(time.timestamp_millis()))
+    }
+
     /// Reads the instant from text.
     pub fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Timestamp, D::Error> {
-        let text = String::deserialize(input)?;
-        chrono::DateTime::parse_from_rfc3339(&text)
-            .map(|time| Timestamp(time.timestamp_millis()))
-            .map_err(D::Error::custom)
+        read(&String::deserialize(input)?).map_err(D::Error::custom)
     }
 
     /// The same for a time that may be missing.

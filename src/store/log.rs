@@ -10,7 +10,7 @@ use super::{
 use crate::domain::{
     command::{Actor, Verb},
     event::{Change, DetailEvent, Event},
-    id::{RiderId, Timestamp},
+    id::{RegionId, RiderId, Timestamp},
     task::Mode,
 };
 
@@ -119,11 +119,13 @@ impl EventRow {
         }
     }
 
-    /// The row of a change of a rider: duty, capacity, region, disabled.
+    /// The row of a change of a rider: duty, capacity, region, disabled. It belongs to the region where the rider works
+    /// after it, so that this region's staff can read it.
     pub fn of_rider(
         number: i64,
         event_id: String,
         rider: RiderId,
+        region: Option<RegionId>,
         actor: &Actor,
         at: Timestamp,
         detail: String,
@@ -133,7 +135,7 @@ impl EventRow {
             event_id,
             kind: "rider",
             subject: rider.0,
-            region: None,
+            region: region.map(|region| region.0),
             task: None,
             from_revision: None,
             to_revision: None,

@@ -14,6 +14,7 @@
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `rows` | rows and what they mean |
+//! | `scratch` | a database that is made for one use and removed again |
 //! | `error` | how a database fails, and what to do about it |
 //!
 //! # How to add a statement
@@ -39,6 +40,7 @@ mod people;
 mod read;
 mod readers;
 mod rows;
+mod scratch;
 mod sql;
 mod tx;
 mod write;
@@ -58,6 +60,7 @@ pub use people::RiderChange;
 pub use read::{Attempt, Due, LedgerOffer, LogCounts};
 pub use readers::{EventPage, Offered};
 pub use rows::LoggedEvent;
+pub use scratch::Scratch;
 pub use tx::Tx;
 pub use write::Steps;
 

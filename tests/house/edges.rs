@@ -19,6 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "engine",
             "import",
             "replay",
+            "stand",
             "store",
             "web",
         ],
@@ -27,8 +28,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("web", &["clock", "config", "domain", "engine", "import", "intake", "locate", "store"]),
     ("engine", &["clock", "domain", "fault", "locate", "store"]),
-    // It talks to the product over HTTP and shares the table and the judge, and no more.
-    ("acceptance", &["clock", "config", "domain", "web"]),
+    // It talks to the product over HTTP and shares the words and the judge of histories, and no more; a private
+    // product is started for it by the stand.
+    ("acceptance", &["clock", "domain", "stand"]),
+    ("stand", &["admin", "clock", "domain", "engine", "store", "web"]),
     // The desk's own accounts and tokens, from the command line.
     ("admin", &["clock", "domain", "store", "web"]),
     // It speaks HTTP to the product like any stranger.
@@ -67,10 +70,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("redis", &["locate"]),
     ("clap", &["main", "config"]),
     ("anyhow", &["main"]),
-    ("reqwest", &["client"]),
-    ("fastrand", &["client", "simulate", "demo", "replay"]),
+    ("reqwest", &["acceptance", "client"]),
+    ("fastrand", &["acceptance", "client", "simulate", "demo", "replay"]),
     ("csv", &["intake", "import"]),
-    ("indicatif", &["import", "replay", "demo"]),
+    ("indicatif", &["acceptance", "import", "replay", "demo"]),
     ("argon2", &["web"]),
     ("tower_sessions", &["web"]),
     ("hyper", &["web", "acceptance"]),
@@ -86,6 +89,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "acceptance",
             "client",
             "simulate",
+            "stand",
             "demo",
             "replay",
         ],

@@ -11,11 +11,11 @@ use super::{
         problem::{Problem, ProblemCode},
         who::{Caller, Relation},
     },
-    view::EventItem,
+    view::{AttemptItem, EventItem},
 };
 use crate::{
-    domain::id::{Timestamp, rfc3339},
-    store::{self, EventPage},
+    domain::id::{TaskId, Timestamp, rfc3339},
+    store::{self, EventPage, Tx},
 };
 
 /// The most events on one page.
@@ -111,20 +111,55 @@ pub(super) async fn of_task(
     TaskPath(id): TaskPath,
 ) -> Result<Json<TaskEvents>, Problem> {
     let failed = |error: store::Error| Problem::read(&error, caller.lang);
-    let missing = || Problem::new(ProblemCode::NotFound, caller.lang);
     let mut tx = desk.db().read().await.map_err(failed)?;
-    let task = tx.task(id).await.map_err(failed)?.ok_or_else(missing)?;
-    match caller.relation(&task) {
-        None => return Err(missing()),
-        Some(Relation::Desk) => {}
-        // A rider sees what concerns him or her in the log; a task's whole story is the desk's.
-        Some(Relation::Invited | Relation::Owner | Relation::Candidate | Relation::Bystander) => {
-            return Err(Problem::new(ProblemCode::Forbidden, caller.lang));
-        }
-    }
+    may_read(&mut tx, &caller, id).await?;
     let events = tx.events_of(id).await.map_err(failed)?;
     let (head, _) = tx.head().await.map_err(failed)?;
     let server_time = tx.now().await.map_err(failed)?;
     let items = events.iter().map(|event| EventItem::of(event, &caller)).collect();
     Ok(Json(TaskEvents { items, head, server_time }))
+}
+
+/// A rider sees what concerns him or her in the log; a task's whole story is the desk's.
+async fn may_read(tx: &mut Tx, caller: &Caller, id: TaskId) -> Result<(), Problem> {
+    let missing = || Problem::new(ProblemCode::NotFound, caller.lang);
+    let task = tx.task(id).await.map_err(|error| Problem::read(&error, caller.lang))?;
+    match caller.relation(&task.ok_or_else(missing)?) {
+        None => Err(missing()),
+        Some(Relation::Desk) => Ok(()),
+        Some(Relation::Invited | Relation::Owner | Relation::Candidate | Relation::Bystander) => {
+            Err(Problem::new(ProblemCode::Forbidden, caller.lang))
+        }
+    }
+}
+
+/// All attempts on one task, in order: those of the losers too.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct TaskAttempts {
+    /// In the order in which they were decided.
+    items: Vec<AttemptItem>,
+    /// The store's time of the reading.
+    #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
+    server_time: Timestamp,
+}
+
+/// All attempts on one task, for its desk and for whoever ordered it.
+#[utoipa::path(
+    get, path = "/api/v1/tasks/{id}/attempts", tag = "events", operation_id = "taskAttempts",
+    params(("id" = i64, Path, description = "Number of the task")),
+    responses((status = 200, body = TaskAttempts)), security(("token" = []))
+)]
+pub(super) async fn attempts(
+    State(desk): State<Desk>,
+    caller: Caller,
+    TaskPath(id): TaskPath,
+) -> Result<Json<TaskAttempts>, Problem> {
+    let failed = |error: store::Error| Problem::read(&error, caller.lang);
+    let mut tx = desk.db().read().await.map_err(failed)?;
+    may_read(&mut tx, &caller, id).await?;
+    let attempts = tx.attempts_of(id).await.map_err(failed)?;
+    let server_time = tx.now().await.map_err(failed)?;
+    let items = attempts.iter().map(AttemptItem::of).collect();
+    Ok(Json(TaskAttempts { items, server_time }))
 }

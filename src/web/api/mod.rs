@@ -47,6 +47,7 @@ pub fn router() -> OpenApiRouter<Desk> {
         .routes(routes!(tasks::create, tasks::list))
         .routes(routes!(tasks::read))
         .routes(routes!(events::of_task))
+        .routes(routes!(events::attempts))
         .routes(routes!(commands::grab))
         .routes(routes!(commands::offer))
         .routes(routes!(commands::assign))

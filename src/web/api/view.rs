@@ -14,7 +14,7 @@ use crate::{
         policy::RegionMode,
         task::Vehicle,
     },
-    store::{Card, LoggedEvent},
+    store::{Attempt, Card, LoggedEvent},
 };
 
 /// One end of a task. Who is to be called is for the desk and the owner alone.
@@ -229,6 +229,40 @@ impl EventItem {
             mode: event.mode.clone(),
             reason: event.reason.clone(),
             occurred_at: Timestamp(event.occurred_at),
+        }
+    }
+}
+
+/// One attempt on a task: a command with its answer.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct AttemptItem {
+    /// Its number: dense over all tasks.
+    number: i64,
+    /// Who tried.
+    actor: ActorView,
+    /// What was tried.
+    verb: String,
+    /// `done`, or the code of the answer.
+    code: String,
+    /// The revision that the answer saw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision_seen: Option<Revision>,
+    /// When.
+    #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+}
+
+impl AttemptItem {
+    /// An attempt, for the desk of its task.
+    pub(super) fn of(attempt: &Attempt) -> Self {
+        Self {
+            number: attempt.number,
+            actor: ActorView { kind: attempt.actor_kind.clone(), id: attempt.actor_id.clone() },
+            verb: attempt.verb.clone(),
+            code: attempt.code.clone(),
+            revision_seen: attempt.revision_seen.map(Revision),
+            at: Timestamp(attempt.at),
         }
     }
 }

@@ -68,7 +68,15 @@ for_each_database!(events_of_every_kind_come_back_as_they_were, |desk| async mov
         EventRow::of_task(1, "e1".into(), created.event(), hash.clone()),
         EventRow::of_task(2, "e2".into(), grabbed.event(), None),
         EventRow::of_detail(3, "e3".into(), edit.event(), hash.clone()),
-        EventRow::of_rider(i64::MAX, "e4".into(), rider_id, &ADMIN, NOON, r#"{"a":"'"}"#.into()),
+        EventRow::of_rider(
+            i64::MAX,
+            "e4".into(),
+            rider_id,
+            None,
+            &ADMIN,
+            NOON,
+            r#"{"a":"'"}"#.into(),
+        ),
     ];
     tx.insert_events(&rows).await.unwrap();
     tx.commit().await.unwrap();

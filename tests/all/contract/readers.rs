@@ -34,7 +34,7 @@ async fn six_events(desk: &Desk) {
     }
     let mut tx = desk.db.begin().await.unwrap();
     let (number, _) = tx.take_numbers(1, 0).await.unwrap();
-    let row = EventRow::of_rider(number, "e".into(), RiderId(1), &ADMIN, NOON, "{}".into());
+    let row = EventRow::of_rider(number, "e".into(), RiderId(1), None, &ADMIN, NOON, "{}".into());
     tx.insert_events(&[row]).await.unwrap();
     tx.commit().await.unwrap();
 }

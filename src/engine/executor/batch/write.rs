@@ -65,7 +65,8 @@ pub(super) async fn write(
         let detail = serde_json::to_string(change).expect("a change of a rider has only text keys");
         let at = world.now();
         let number = first_event + events - 1;
-        rows.push(EventRow::of_rider(number, token(settings)?, rider, actor, at, detail));
+        let (id, region) = (token(settings)?, world.riders.get(&rider).map(|rider| rider.region));
+        rows.push(EventRow::of_rider(number, id, rider, region, actor, at, detail));
     }
     let stray = planted(Fault::EventOutsideTransaction);
     if !stray {
