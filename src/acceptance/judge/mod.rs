@@ -13,11 +13,12 @@
 //! | `log` | entries, attempts, numbers |
 //! | `exact` | the exact check of the history |
 //! | `coverage` | what was tested, and what was not |
-//! | `verdict` | what is said |
+//! | `verdict`, `finding` | what is said |
 
 mod coverage;
 mod ends;
 mod exact;
+mod finding;
 mod log;
 mod race;
 mod round;
@@ -26,9 +27,10 @@ mod verdict;
 use std::collections::BTreeMap;
 
 pub use coverage::{Cell, Coverage, Where};
+pub use finding::{Finding, Rule};
 pub use verdict::{
-    About, Did, EndVerdict, EndView, Finding, Key, LogVerdict, Outcome, RoundVerdict, Rule,
-    RunVerdict, ScenarioVerdict, Share, StepVerdict,
+    About, Did, EndVerdict, EndView, Key, LogVerdict, Outcome, RoundVerdict, RunVerdict,
+    ScenarioVerdict, Share, StepVerdict,
 };
 
 use super::{

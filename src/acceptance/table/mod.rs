@@ -7,16 +7,19 @@
 //! | file | |
 //! |---|---|
 //! | `mod` | the form of the file |
+//! | `task` | commands, tasks and riders as it knows them |
 //! | `when` | when a line of refusals fits |
 //! | `world` | tasks and riders of one scenario, moved by the table |
 
+mod task;
 mod when;
 mod world;
 
 use serde::{Deserialize, Serialize};
 
+pub use task::{Ask, Offer, RiderFacts, Task};
 pub use when::When;
-pub use world::{Ask, Decided, NoAnswer, RiderFacts, Task, World};
+pub use world::{Decided, NoAnswer, World};
 
 use crate::domain::{
     command::{Role, Verb},

@@ -4,7 +4,8 @@ use serde::Deserialize;
 
 use super::{
     Table,
-    world::{Ask, World},
+    task::Ask,
+    world::World,
 };
 use crate::domain::{
     command::{Role, Verb},

@@ -1,35 +1,39 @@
 //! The exact check: is there one order of effects that explains every answer, every look and the log?
 //!
 //! The record is put into the words of [`history`](crate::domain::history), which decides in linear time.
+//!
+//! | file | |
+//! |---|---|
+//! | `mod` | requests and answers |
+//! | `actors` | who is who |
+//! | `entry` | entries of the log |
+
+mod actors;
+mod entry;
 
 use std::collections::BTreeMap;
 
+use self::{
+    actors::{Actors, learn},
+    entry::event,
+};
 use super::{
     Rule, log,
     round::{Hearing, answers},
 };
 use crate::{
     acceptance::{
-        product::{self, Entry, EntryActor},
+        product::{self, Entry},
         record::{Exchange, Purpose},
         table::Ask,
-        words::{Returns, Who},
+        words::Returns,
     },
     domain::{
-        command::{Act, Actor, Reason, RequestKey, Verb},
-        decide::source,
-        event::{Change, Event},
+        command::{Act, Actor, RequestKey, Verb},
         history::{self, Invoke, Line, Recording},
-        id::{RegionId, Revision, RiderId, StaffId, TaskId, Timestamp},
-        task::{Mode, Stage},
+        id::{Revision, TaskId, Timestamp},
     },
 };
-
-/// Who is who in the product's log.
-#[derive(Default)]
-struct Actors {
-    known: BTreeMap<(Who, Option<TaskId>), Actor>,
-}
 
 pub(super) fn judge(hearing: &mut Hearing<'_, '_>) {
     if hearing.round.cut_short.is_some() {
@@ -50,7 +54,7 @@ pub(super) fn judge(hearing: &mut Hearing<'_, '_>) {
             logs.push((id, entries));
         }
     }
-    let actors = actors(hearing, &logs);
+    let actors = learn(hearing, &logs);
     match history(hearing, &logs, &ids, &actors) {
         Ok(history) => {
             for finding in history::judge(&history).findings {
@@ -64,76 +68,6 @@ pub(super) fn judge(hearing: &mut Hearing<'_, '_>) {
             let expected = "a history that holds together";
             hearing.find(Rule::History, None, "record", expected, &why);
         }
-    }
-}
-
-fn actor_of(written: &EntryActor) -> Option<Actor> {
-    let number = || written.id.as_ref()?.parse::<i64>().ok();
-    Some(match written.kind.as_str() {
-        "system" => Actor::System,
-        "intake" => Actor::Intake(written.id.clone()?),
-        "customer" => Actor::Customer(TaskId(number()?)),
-        "rider" => Actor::Rider(RiderId(number()?)),
-        "staff" => Actor::Staff(StaffId(number()?)),
-        _ => return None,
-    })
-}
-
-/// Learns who is who from the events that were told of, and finds those that name somebody else.
-fn actors(hearing: &mut Hearing<'_, '_>, logs: &[(TaskId, Vec<Entry>)]) -> Actors {
-    let mut actors = Actors::default();
-    let mut wrong = Vec::new();
-    for exchange in &hearing.round.exchanges {
-        for (ask, told) in exchange.asks.iter().zip(answers(exchange)) {
-            let number =
-                told.answer.as_ref().and_then(|answer| Some(answer.event.as_ref()?.number));
-            let Some(number) = number.filter(|_| told.returns == Returns::Done) else { continue };
-            let entry = logs.iter().flat_map(|(_, log)| log).find(|entry| entry.number == number);
-            let Some((entry, actor)) = entry.and_then(|it| Some((it, actor_of(&it.actor)?))) else {
-                continue;
-            };
-            let expected = match &ask.who {
-                Who::Rider(name) => {
-                    hearing.round.line.cast.get(name).map(|player| Actor::Rider(player.id))
-                }
-                Who::Customer => entry.task_id.map(Actor::Customer),
-                who => actors.known.get(&(who.clone(), None)).cloned(),
-            };
-            if expected.as_ref().is_some_and(|expected| *expected != actor) {
-                let who = format!("{} {}", ask.who, ask.command);
-                let expected = expected.map(|it| it.to_string()).unwrap_or_default();
-                wrong.push((exchange.step, who, expected, actor.to_string()));
-            }
-            let scope = entry.task_id.filter(|_| ask.who == Who::Customer);
-            actors.known.entry((ask.who.clone(), scope)).or_insert(actor);
-        }
-    }
-    for (step, about, expected, found) in wrong {
-        hearing.find(Rule::WrongActor, Some(step), &about, &expected, &found);
-    }
-    actors
-}
-
-impl Actors {
-    fn actor(&self, hearing: &Hearing<'_, '_>, who: &Who, task: Option<TaskId>) -> Actor {
-        let player = who.rider().and_then(|name| hearing.round.line.cast.get(name));
-        if let Some(player) = player {
-            return Actor::Rider(player.id);
-        }
-        if let (Who::Customer, Some(task)) = (who, task) {
-            return Actor::Customer(task);
-        }
-        let known = self.known.get(&(who.clone(), None)).cloned();
-        // Whoever made no event has a number that nobody else has.
-        known.unwrap_or_else(|| match who {
-            Who::Intake => Actor::Intake("intake".to_owned()),
-            Who::Dispatcher(number) => Actor::Staff(StaffId(i64::MAX - i64::from(*number))),
-            Who::Supervisor => Actor::Staff(StaffId(i64::MAX - 10)),
-            Who::Foreigner => Actor::Staff(StaffId(i64::MAX - 11)),
-            Who::Auditor | Who::Nobody | Who::Customer | Who::Rider(_) => {
-                Actor::Staff(StaffId(i64::MAX - 12))
-            }
-        })
     }
 }
 
@@ -258,51 +192,4 @@ fn deadlines(hearing: &Hearing<'_, '_>) -> BTreeMap<(TaskId, i64), Timestamp> {
         }
     }
     deadlines
-}
-
-/// An entry of the log in the words of the history. Places are not shown to clients, so everybody has the first.
-fn event(
-    task: TaskId,
-    entry: &Entry,
-    deadlines: &BTreeMap<(TaskId, i64), Timestamp>,
-) -> Option<Event> {
-    let action = Verb::parse(&entry.action)?;
-    let actor = actor_of(&entry.actor)?;
-    let (from, to) = (entry.from_revision?, entry.to_revision?);
-    let stage = |stage| Change::Stage { stage };
-    let change = match action {
-        Verb::Create => Change::Created {
-            source: source(&actor),
-            release_at: entry.occurred_at,
-            vehicle: None,
-            priority: 0,
-        },
-        Verb::Grab | Verb::Accept | Verb::Assign => {
-            let mode = entry.mode.as_deref().and_then(Mode::parse)?;
-            Change::Assigned { slot: 0, mode }
-        }
-        Verb::Offer | Verb::Reassign => {
-            let until = deadlines.get(&(task, to)).copied();
-            let until = until.unwrap_or(entry.occurred_at.plus_ms(30_000));
-            Change::Offered { slot: 0, until, grace_ms: 0, policy_version: 1 }
-        }
-        Verb::Decline | Verb::Withdraw | Verb::Expire | Verb::HandBack => Change::Open,
-        Verb::Cancel => Change::Cancelled,
-        Verb::Arrive => stage(Stage::AtPickup),
-        Verb::PickUp => stage(Stage::PickedUp),
-        Verb::Deliver => stage(Stage::Delivered),
-        Verb::Edit => return None,
-    };
-    Some(Event {
-        task,
-        region: entry.region.unwrap_or(RegionId(0)),
-        from: Revision(from),
-        to: Revision(to),
-        action,
-        actor,
-        at: entry.occurred_at,
-        reason: entry.reason.as_deref().and_then(Reason::parse),
-        rider: entry.rider_id,
-        change,
-    })
 }

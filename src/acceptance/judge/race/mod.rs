@@ -2,42 +2,29 @@
 //!
 //! Whoever is refused changes nothing, so refusals may be taken as soon as they fit. What is left to try are the orders
 //! of the few that were done, and the moment at which the system releases what lapsed.
+//!
+//! | file | |
+//! |---|---|
+//! | `mod` | one race, judged |
+//! | `search` | the search for an order |
+//! | `rows` | its rows in the report |
 
-use std::collections::BTreeMap;
+mod rows;
+mod search;
 
+use self::{
+    rows::{empty, rows},
+    search::{Run, Search},
+};
 use super::{
     Did, Rule, StepVerdict, Where,
-    round::{Hearing, answers, did, is_shown_as, took_ms},
+    round::{Hearing, answers},
 };
-use crate::{
-    acceptance::{
-        product::{self, Told},
-        record::{Exchange, Player, Purpose},
-        scenario::{Asked, Race, Racer},
-        table::{Ask, Table, World},
-        words::{Returns, Standing, WINNER},
-    },
-    domain::id::Timestamp,
+use crate::acceptance::{
+    record::Purpose,
+    scenario::{Race, Racer},
+    words::{Returns, Standing, WINNER},
 };
-
-/// One racer as recorded.
-struct Run<'a> {
-    place: usize,
-    asked: &'a Asked,
-    exchange: &'a Exchange,
-    ask: &'a Ask,
-    told: Told,
-    decided_ms: Option<i64>,
-}
-
-/// The rules of a search for an order.
-struct Search<'a> {
-    table: &'a Table,
-    cast: &'a BTreeMap<String, Player>,
-    runs: &'a [Run<'a>],
-    /// The moment that comes during the race, in milliseconds since the scenario began.
-    moment_ms: Option<i64>,
-}
 
 pub(super) fn judge(
     hearing: &mut Hearing<'_, '_>,
@@ -149,98 +136,6 @@ pub(super) fn judge(
     rows(number, &runs, fits, out);
 }
 
-impl Search<'_> {
-    /// Takes the racers in `left` in some order that gives the answers that were recorded. Returns the world after it,
-    /// or those that were left over where the search got furthest.
-    fn order(
-        &self,
-        world: &mut World,
-        left: &[usize],
-        moment_left: bool,
-    ) -> Result<Box<World>, Vec<usize>> {
-        let mut left = left.to_vec();
-        // Whoever changes nothing and fits may as well come now.
-        loop {
-            let before = left.len();
-            left.retain(|index| {
-                let run = &self.runs[*index];
-                if run.told.returns == Returns::Done {
-                    return true;
-                }
-                let mut after = world.clone();
-                if !self.fits(&mut after, run) {
-                    return true;
-                }
-                *world = after;
-                false
-            });
-            if left.len() == before {
-                break;
-            }
-        }
-        if left.is_empty() {
-            let mut last = world.clone();
-            if moment_left {
-                self.come(&mut last);
-            }
-            return Ok(Box::new(last));
-        }
-        let mut furthest = left.clone();
-        for (at, index) in left.iter().enumerate() {
-            let run = &self.runs[*index];
-            if run.told.returns != Returns::Done {
-                continue;
-            }
-            let mut after = world.clone();
-            if !self.fits(&mut after, run) {
-                continue;
-            }
-            let mut rest = left.clone();
-            rest.remove(at);
-            match self.order(&mut after, &rest, moment_left) {
-                Ok(world) => return Ok(world),
-                Err(stuck) if stuck.len() < furthest.len() => furthest = stuck,
-                Err(_) => {}
-            }
-        }
-        if moment_left {
-            let mut after = world.clone();
-            self.come(&mut after);
-            match self.order(&mut after, &left, false) {
-                Ok(world) => return Ok(world),
-                Err(stuck) if stuck.len() < furthest.len() => furthest = stuck,
-                Err(_) => {}
-            }
-        }
-        Err(furthest)
-    }
-
-    /// The moment comes, and the system releases what lapsed.
-    fn come(&self, world: &mut World) {
-        world.now_ms = world.now_ms.max(self.moment_ms.unwrap_or(world.now_ms));
-        world.expire(self.table);
-    }
-
-    /// Whether the table gives `run` its answer in this world, which it then moves.
-    fn fits(&self, world: &mut World, run: &Run<'_>) -> bool {
-        if let Some(decided) = run.decided_ms {
-            world.now_ms = world.now_ms.max(decided);
-        }
-        let Ok(decided) = world.ask(self.table, run.ask) else { return false };
-        if decided.returns != run.told.returns {
-            return false;
-        }
-        if matches!(decided.returns, Returns::Again(_)) {
-            return true;
-        }
-        let shown = run.told.answer.as_ref().and_then(|answer| answer.task.as_ref());
-        let Some((shown, task)) = shown.zip(world.task(&run.ask.task)) else { return true };
-        let view = product::View { task: shown.clone(), rider_name: None };
-        let stands = product::standing(&view, self.cast);
-        shown.revision.0 == task.revision && is_shown_as(&stands, &task.standing())
-    }
-}
-
 /// Where no order fits, the world follows those who were told that it was done, as far as the table lets it.
 fn follow(hearing: &mut Hearing<'_, '_>, runs: &[Run<'_>], moment_ms: Option<i64>) {
     let mut done: Vec<_> = runs.iter().filter(|run| run.told.returns == Returns::Done).collect();
@@ -285,66 +180,5 @@ fn as_written(hearing: &mut Hearing<'_, '_>, number: usize, race: &Race, runs: &
             let (task, may) = (task.clone(), may.join(" | "));
             hearing.find(Rule::NotAsWritten, Some(number), &task, &may, &stands);
         }
-    }
-}
-
-fn empty(step: usize, did: Did) -> StepVerdict {
-    StepVerdict {
-        step,
-        did,
-        expected: Vec::new(),
-        returned: Vec::new(),
-        should_stand: None,
-        stands: None,
-        revision: None,
-        event: None,
-        at: None,
-        status: None,
-        took_ms: None,
-        note: None,
-        fits: true,
-    }
-}
-
-/// One row for each kind of racer: those who give the same command on the same task.
-fn rows(number: usize, runs: &[Run<'_>], fits: bool, out: &mut Vec<StepVerdict>) {
-    let mut kinds: Vec<Vec<&Run<'_>>> = Vec::new();
-    for run in runs {
-        let same = |kind: &&mut Vec<&Run<'_>>| {
-            kind.first().is_some_and(|first| {
-                (first.ask.command, &first.ask.task, &first.ask.rider)
-                    == (run.ask.command, &run.ask.task, &run.ask.rider)
-                    && first.ask.who.rider().is_some() == run.ask.who.rider().is_some()
-            })
-        };
-        match kinds.iter_mut().find(same) {
-            Some(kind) => kind.push(run),
-            None => kinds.push(vec![run]),
-        }
-    }
-    for kind in kinds {
-        let Some(first) = kind.first() else { continue };
-        let mut came: BTreeMap<String, usize> = BTreeMap::new();
-        for run in &kind {
-            *came.entry(run.told.returns.to_string()).or_default() += 1;
-        }
-        let counted = |(returns, count): (String, usize)| {
-            if kind.len() == 1 { returns } else { format!("{count} × {returns}") }
-        };
-        let won = kind.iter().find(|run| run.told.returns == Returns::Done).unwrap_or(first);
-        let told = won.told.answer.as_ref();
-        let times = || kind.iter().map(|run| took_ms(run.exchange));
-        let at: Option<Timestamp> = Hearing::decided_at(won.exchange, &won.told);
-        out.push(StepVerdict {
-            expected: first.asked.returns.iter().map(ToString::to_string).collect(),
-            returned: came.into_iter().map(counted).collect(),
-            revision: told.and_then(|answer| answer.seen_revision()).map(|it| it.0),
-            event: told.and_then(|answer| answer.event.as_ref()).map(|event| event.number),
-            at,
-            status: won.exchange.reply.as_ref().map(|reply| reply.status),
-            took_ms: Some(times().fold(0.0, f64::max)),
-            fits,
-            ..empty(number, did(first.ask, first.asked, kind.len()))
-        });
     }
 }

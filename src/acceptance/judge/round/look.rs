@@ -1,0 +1,154 @@
+//! Steps without a command: the clock moves, somebody looks.
+
+use std::collections::BTreeMap;
+
+use super::{Hearing, answers, took_ms};
+use crate::{
+    acceptance::{
+        judge::{Did, Rule, StepVerdict, Where},
+        product,
+        record::Purpose,
+        scenario::Step,
+        words::{Standing, Who},
+    },
+    domain::{
+        command::Verb,
+        id::{TaskId, rfc3339},
+        task::StateName,
+    },
+};
+
+impl Hearing<'_, '_> {
+    pub(super) fn clock(&mut self, number: usize, step: &Step, moment: &str, out: &mut Vec<StepVerdict>) {
+        let moved = self.round.clocks.iter().find(|clock| clock.step == number);
+        let Some(to) = moved.map(|clock| clock.to) else {
+            if self.round.cut_short.is_none() {
+                self.find(Rule::RecordDiffers, Some(number), "clock", moment, "it was not moved");
+            }
+            return;
+        };
+        let before: Vec<_> = self.world.tasks().map(|(name, _)| name.to_owned()).collect();
+        self.world.now_ms = self.world.now_ms.max(self.since_ms(to));
+        let due = self.world.expire(&self.court.table);
+        for name in &due {
+            self.court.coverage.add(Verb::Expire, Where::Offered, true);
+            debug_assert!(before.contains(name));
+        }
+        let fits = self.settled(number);
+        let should: Vec<_> = due
+            .iter()
+            .filter_map(|name| Some(format!("{name}: {}", self.world.task(name)?.standing())))
+            .collect();
+        let did = Did::Clock { moment: moment.to_owned(), racing: false };
+        out.push(StepVerdict {
+            step: number,
+            did,
+            expected: should,
+            returned: Vec::new(),
+            should_stand: None,
+            stands: None,
+            revision: None,
+            event: None,
+            at: Some(to),
+            status: None,
+            took_ms: None,
+            note: step.note.clone(),
+            fits,
+        });
+    }
+
+    /// Holds the last look at each task after a moment has come against where the table has it.
+    pub(in crate::acceptance::judge) fn settled(&mut self, number: usize) -> bool {
+        let before = self.findings.len();
+        let looks = self.of_step(number, |purpose| *purpose == Purpose::Settle);
+        let mut last: BTreeMap<i64, product::View> = BTreeMap::new();
+        for view in looks.iter().filter_map(|look| product::view(look.reply.as_ref()?)) {
+            last.insert(view.task.id.0, view);
+        }
+        for view in last.into_values() {
+            let Some(name) = self.name_of(view.task.id) else { continue };
+            let Some(task) = self.world.task(&name) else { continue };
+            let (should, revision) = (task.standing(), task.revision);
+            let stands = product::standing(&view, &self.round.line.cast);
+            if stands != should || view.task.revision.0 != revision {
+                let expected = format!("{should}, revision {revision}");
+                let found = format!("{stands}, revision {}", view.task.revision);
+                self.find(Rule::WrongState, Some(number), &name, &expected, &found);
+            }
+        }
+        self.findings.len() == before
+    }
+
+    /// The scenario's name of a task.
+    fn name_of(&self, id: TaskId) -> Option<String> {
+        self.round.exchanges.iter().find_map(|exchange| {
+            let ask = exchange.asks.first()?;
+            if exchange.asks.len() != 1 || ask.command != Verb::Create {
+                return None;
+            }
+            let told = answers(exchange).pop()?;
+            let made = told.answer?.task?.id;
+            (made == id).then(|| ask.task.clone())
+        })
+    }
+
+    pub(super) fn look(
+        &mut self,
+        number: usize,
+        step: &Step,
+        who: &Who,
+        task: &str,
+        out: &mut Vec<StepVerdict>,
+    ) {
+        let looks = self.of_step(number, |purpose| *purpose == Purpose::Step);
+        let [exchange] = looks.as_slice() else { return };
+        let view = exchange.reply.as_ref().and_then(product::view);
+        let (at, took) = (
+            exchange.reply.as_ref().and_then(|reply| reply.server_time.clone()),
+            took_ms(exchange),
+        );
+        let status = exchange.reply.as_ref().map(|reply| reply.status);
+        let stands = view.as_ref().map(|view| product::standing(view, &self.round.line.cast));
+        let should = self.world.task(task).map(|task| seen_by(who, &task.standing()));
+        let revision = view.as_ref().map(|view| view.task.revision.0);
+        // Riders, strangers and people of other regions need not see it.
+        let sees =
+            matches!(who, Who::Customer | Who::Dispatcher(_) | Who::Supervisor | Who::Auditor);
+        let fits = !sees || (stands.is_some() && stands == should);
+        if !fits {
+            let words = |standing: &Option<Standing>| {
+                standing.as_ref().map_or("nothing".to_owned(), ToString::to_string)
+            };
+            let (expected, found) = (words(&should), words(&stands));
+            let about = format!("{task} to {who}");
+            self.find(Rule::WrongState, Some(number), &about, &expected, &found);
+        }
+        out.push(StepVerdict {
+            step: number,
+            did: Did::Look { who: who.to_string(), task: task.to_owned() },
+            expected: Vec::new(),
+            returned: Vec::new(),
+            should_stand: should.filter(|_| sees).map(|should| should.to_string()),
+            stands: stands.map(|stands| stands.to_string()),
+            revision,
+            event: None,
+            at: at.as_deref().and_then(rfc3339::parse),
+            status,
+            took_ms: Some(took),
+            note: step.note.clone(),
+            fits,
+        });
+    }
+}
+
+/// How a task that stands so is shown to somebody: an invitation is not ownership, so a customer sees nobody in it.
+pub(in crate::acceptance::judge) fn seen_by(who: &Who, standing: &Standing) -> Standing {
+    let hides = *who == Who::Customer && standing.state == StateName::Offered;
+    Standing { rider: standing.rider.clone().filter(|_| !hides), ..standing.clone() }
+}
+
+/// Whether what an answer shows is how the task stands; it may keep the rider from those who may not know.
+pub(in crate::acceptance::judge) fn is_shown_as(shown: &Standing, should: &Standing) -> bool {
+    let rider = shown.rider.is_none() || shown.rider == should.rider;
+    rider && (shown.state, shown.stage) == (should.state, should.stage)
+}
