@@ -45,6 +45,16 @@ pub struct Rider {
 }
 
 impl Rider {
+    /// The same rider without that place, if it is one of his or hers.
+    #[must_use]
+    pub fn without(&self, place: Option<(RiderId, Slot)>) -> Self {
+        let mut rider = self.clone();
+        if let Some((_, slot)) = place.filter(|(holder, _)| *holder == self.id) {
+            rider.held.retain(|held| *held != slot);
+        }
+        rider
+    }
+
     /// The lowest free place, or `None` if as many are taken as the capacity allows.
     ///
     /// The capacity may have been lowered below what is held, so places are counted, not compared.

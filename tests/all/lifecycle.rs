@@ -2,6 +2,7 @@
 
 use dispatch_desk::domain::{
     command::{Act, Verb},
+    id::RiderId,
     refusal::Code,
     task::StateName,
 };
@@ -38,5 +39,27 @@ for_each_database!(a_lapsed_offer_is_released_by_whoever_touches_it, |desk| asyn
     let late = desk.refused(rider(1), task, 2, Act::Accept, Code::OfferExpired).await;
     let first = late.beaten_by.expect("who was first");
     assert_eq!((first.action, first.by.as_str()), (Verb::Expire, "system"));
+    desk.check().await;
+});
+
+for_each_database!(the_place_of_a_lapsed_offer_is_free_for_its_own_rider_too, |desk| async move {
+    // R1 has places; all but one are taken by other tasks.
+    let places = {
+        let mut tx = desk.read().await;
+        tx.rider(RiderId(1)).await.unwrap().expect("R1").capacity
+    };
+    for _ in 1..places {
+        let other = desk.create().await;
+        desk.done(rider(1), other, 1, GRAB).await;
+    }
+    for act in [GRAB, offer(1)] {
+        let task = desk.create().await;
+        desk.done(D1, task, 1, offer(1)).await;
+        desk.advance_ms(30_000).await;
+        // The offer's page is still there, and so is its place, until somebody touches the task.
+        let actor = if act == GRAB { rider(1) } else { D1 };
+        desk.done(actor, task, 2, act).await;
+        desk.done(D1, task, 4, CANCEL).await;
+    }
     desk.check().await;
 });

@@ -126,6 +126,9 @@ pub fn decide(
         Some(lapse) => {
             // A command that named the dead offer is judged as naming its release.
             let named = if named == task.revision { lapse.after().revision } else { named };
+            // The release frees the place that the offer held, for its own rider too.
+            let freed = facts.rider.map(|rider| rider.without(task.state.held()));
+            let facts = &Facts { rider: freed.as_ref(), ..facts.clone() };
             let verdict = settle(lapse.after(), actor, named, act, facts, Some(task), now);
             Decision { lapse: Some(Box::new(lapse)), verdict }
         }

@@ -50,3 +50,21 @@ fn an_offer_is_known_by_its_own_revision_whether_or_not_the_next_one_has_just_la
         assert_eq!(says(4), Told::Refused(Code::OfferExpired), "the second offer");
     }
 }
+
+#[test]
+fn the_place_of_a_lapsed_offer_is_free_for_its_own_rider_too() {
+    let mut desk = Desk::new(TASK);
+    offered(&mut desk, BEGIN);
+    for (actor, act) in [
+        (rider(1), Act::Grab { ticket: None }),
+        (DISPATCHER, Act::Offer { rider: RiderId(1), seconds: None }),
+    ] {
+        let mut world = World::kind_to(&actor, &act);
+        for known in [&mut world.me, &mut world.named].into_iter().flatten() {
+            known.capacity = 1;
+            known.held = desk.task.state.held().map(|(_, slot)| slot).into_iter().collect();
+        }
+        let says = |now| Told::from(&desk.weigh(&actor, Revision(2), &act, &world, now).verdict);
+        assert_eq!(says(UNTIL), Told::Done, "{}", act.verb());
+    }
+}
