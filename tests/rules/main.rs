@@ -3,6 +3,7 @@
 //!
 //! `DISPATCH_TEST_ROUNDS=full` asks for more rounds.
 
+mod declared;
 mod desk;
 mod history;
 mod model;
