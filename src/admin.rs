@@ -46,17 +46,12 @@ fn secret<const BYTES: usize>() -> std::io::Result<String> {
     Ok(hex(&bytes))
 }
 
-/// Reads the name of a source of orders. A `:` would make it share keys with the desk's own people.
+/// Reads the name of a source of orders.
 ///
 /// # Errors
 /// [`Error::Source`].
 pub fn source(name: &str) -> Result<Actor, Error> {
-    let plain =
-        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
-    let fits = (1..=40).contains(&name.len())
-        && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.bytes().all(plain);
-    if fits { Ok(Actor::Intake(name.to_owned())) } else { Err(Error::Source) }
+    Actor::source(name).ok_or(Error::Source)
 }
 
 /// Whether the one that a token or link would speak for exists.

@@ -78,6 +78,17 @@ impl Actor {
         }
     }
 
+    /// The source of orders of that name: a-z, 0-9, `_` and `-`, a letter first, at most 40. A `:` would make it share keys
+    /// with the desk's own people. `None` if it is no such name.
+    pub fn source(name: &str) -> Option<Self> {
+        let plain =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+        let fits = (1..=40).contains(&name.len())
+            && name.starts_with(|first: char| first.is_ascii_lowercase())
+            && name.bytes().all(plain);
+        fits.then(|| Self::Intake(name.to_owned()))
+    }
+
     /// Reads the two columns of the log back; `None` if they do not fit together.
     pub fn from_columns(kind: &str, id: Option<&str>) -> Option<Self> {
         let number = || id.and_then(|id| id.parse::<i64>().ok());

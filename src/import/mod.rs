@@ -51,12 +51,7 @@ pub struct SourceName(String);
 impl SourceName {
     /// Takes a name; `None` if it is not one.
     pub fn parse(text: &str) -> Option<Self> {
-        let first = text.bytes().next()?;
-        let word = |byte: u8| {
-            byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
-        };
-        let fits = first.is_ascii_lowercase() && text.len() <= 40 && text.bytes().all(word);
-        fits.then(|| Self(text.to_owned()))
+        Actor::source(text).map(|_| Self(text.to_owned()))
     }
 
     /// The name as text.

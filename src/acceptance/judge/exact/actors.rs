@@ -13,7 +13,7 @@ use crate::{
     },
     domain::{
         command::Actor,
-        id::{RiderId, StaffId, TaskId},
+        id::{StaffId, TaskId},
     },
 };
 
@@ -24,15 +24,7 @@ pub(super) struct Actors {
 }
 
 pub(super) fn actor_of(written: &EntryActor) -> Option<Actor> {
-    let number = || written.id.as_ref()?.parse::<i64>().ok();
-    Some(match written.kind.as_str() {
-        "system" => Actor::System,
-        "intake" => Actor::Intake(written.id.clone()?),
-        "customer" => Actor::Customer(TaskId(number()?)),
-        "rider" => Actor::Rider(RiderId(number()?)),
-        "staff" => Actor::Staff(StaffId(number()?)),
-        _ => return None,
-    })
+    Actor::from_columns(&written.kind, written.id.as_deref())
 }
 
 /// Learns who is who from the events that were told of, and finds those that name somebody else.
