@@ -1,14 +1,14 @@
 //! The last step of a decision: the facts beside the task, and what the row becomes.
 
 use crate::domain::{
-    command::{Act, Actor, Role, Ticket},
+    command::{Act, Actor, Role, Ticket, Verb},
     event::Change,
     facts::{Facts, Rider},
     id::{RiderId, Timestamp},
     policy::RegionMode,
     refusal::{Code, Ineligible, Refusal},
     table,
-    task::{Slot, Stage, State, Task},
+    task::{Mode, Slot, Stage, State, Task},
 };
 
 /// Checks the facts and says whom the event concerns and what the row becomes. The state and the
@@ -29,7 +29,7 @@ pub(super) fn change(
             if rider.risk_rejected {
                 return Err(Code::RiskRejected.into());
             }
-            Ok((Some(rider.id), Change::Assigned { slot, mode: super::mode(act.verb()) }))
+            Ok((Some(rider.id), Change::Assigned { slot, mode: mode(act.verb()) }))
         }
         Act::Offer { seconds, .. } => {
             released(task, now)?;
@@ -44,7 +44,7 @@ pub(super) fn change(
                 return Err(Code::ImmediateModeOff.into());
             }
             let (rider, slot) = place(task, facts, now)?;
-            Ok((Some(rider.id), Change::Assigned { slot, mode: super::mode(act.verb()) }))
+            Ok((Some(rider.id), Change::Assigned { slot, mode: mode(act.verb()) }))
         }
         Act::Reassign { rider, seconds, handover_confirmed, .. } => {
             if holder == Some(*rider) {
@@ -59,7 +59,7 @@ pub(super) fn change(
         Act::Accept => {
             // The offer holds the place that the task will take: an accept can not fail for want of one.
             let slot = task.state.held().map(|(_, slot)| slot).ok_or(Code::NotInvited)?;
-            Ok((actor.rider(), Change::Assigned { slot, mode: super::mode(act.verb()) }))
+            Ok((actor.rider(), Change::Assigned { slot, mode: mode(act.verb()) }))
         }
         Act::Expire => {
             let due = task.is_expiring(now)
@@ -125,4 +125,25 @@ fn offered(slot: Slot, seconds: Option<u32>, facts: &Facts<'_>, now: Timestamp) 
     let seconds = seconds.unwrap_or(policy.offer_seconds);
     let until = now.plus_ms(i64::from(seconds) * 1000).plus_ms(policy.grace_ms);
     Change::Offered { slot, until, grace_ms: policy.grace_ms, policy_version: policy.version }
+}
+
+/// What the mode of an assignment is, by the verb that made it.
+const fn mode(verb: Verb) -> Mode {
+    match verb {
+        Verb::Accept => Mode::Confirmed,
+        Verb::Assign => Mode::Direct,
+        Verb::Create
+        | Verb::Grab
+        | Verb::Offer
+        | Verb::Decline
+        | Verb::Withdraw
+        | Verb::Expire
+        | Verb::Cancel
+        | Verb::Reassign
+        | Verb::HandBack
+        | Verb::Arrive
+        | Verb::PickUp
+        | Verb::Deliver
+        | Verb::Edit => Mode::Grabbed,
+    }
 }

@@ -29,7 +29,7 @@ use super::{
     id::{Revision, Timestamp},
     refusal::{Code, Refusal},
     table::{self, Cell},
-    task::{Mode, OfferAnswer, OwnOffer, Stage, State, Task},
+    task::{OfferAnswer, OwnOffer, Stage, State, Task},
 };
 
 /// Why a repeated request key gets no new decision.
@@ -279,25 +279,4 @@ fn too_late(task: &Task, verb: Verb, named: Revision, lapsed: Option<&Task>) -> 
 fn taken(task: &Task, verb: Verb) -> Option<Code> {
     let cell = table::cell(task.state.name(), verb);
     (cell == Some(Cell::Refuse(Code::TakenByOther))).then_some(Code::TakenByOther)
-}
-
-/// What the mode of an assignment is, by the verb that made it.
-const fn mode(verb: Verb) -> Mode {
-    match verb {
-        Verb::Accept => Mode::Confirmed,
-        Verb::Assign => Mode::Direct,
-        Verb::Create
-        | Verb::Grab
-        | Verb::Offer
-        | Verb::Decline
-        | Verb::Withdraw
-        | Verb::Expire
-        | Verb::Cancel
-        | Verb::Reassign
-        | Verb::HandBack
-        | Verb::Arrive
-        | Verb::PickUp
-        | Verb::Deliver
-        | Verb::Edit => Mode::Grabbed,
-    }
 }
