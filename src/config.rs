@@ -149,6 +149,18 @@ pub enum Admin {
         #[arg(long, value_delimiter = ',')]
         regions: Vec<String>,
     },
+    /// Add two regions with the people that an acceptance run needs, and print their credentials, which are secret.
+    AcceptancePeople {
+        /// How many ordinary riders; the largest race needs 200.
+        #[arg(long, default_value_t = 202, value_parser = clap::value_parser!(u16).range(1..=5_000))]
+        riders: u16,
+        /// Where the first region is, as latitude,longitude in degrees; the other one lies a degree south of it.
+        #[arg(long, default_value = "31.2304,121.4737", allow_hyphen_values = true)]
+        centre: String,
+        /// Whether dispatchers of these regions assign at once, without asking the rider.
+        #[arg(long)]
+        immediate: bool,
+    },
     /// Add a rider, on duty.
     Rider {
         /// Their name.

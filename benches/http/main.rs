@@ -138,7 +138,7 @@ async fn run_of_grabs(folder: &Path, name: &str, connections: i64, most: Duratio
     let (tasks, next) = (Arc::new(tasks), Arc::new(AtomicUsize::new(0)));
     let began = Instant::now();
     let riders = tokens.chunks(share).map(|tokens| {
-        let mut tokens = tokens.to_vec().into_iter().cycle();
+        let mut tokens = Vec::from(tokens).into_iter().cycle();
         let (tasks, next, address) = (Arc::clone(&tasks), Arc::clone(&next), program.address);
         tokio::spawn(async move {
             let mut connection = Connection::open(address).await;

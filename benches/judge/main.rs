@@ -103,15 +103,9 @@ fn main() {
     }
 }
 
-fn row(
-    requests: usize,
-    events: usize,
-    tasks: usize,
-    clients: usize,
-    judge: &str,
-    took: Vec<f64>,
-) {
-    let (least, most) = took.iter().fold((f64::MAX, 0.0_f64), |(a, b), ms| (a.min(*ms), b.max(*ms)));
+fn row(requests: usize, events: usize, tasks: usize, clients: usize, judge: &str, took: Vec<f64>) {
+    let (least, most) =
+        took.iter().fold((f64::MAX, 0.0_f64), |(a, b), ms| (a.min(*ms), b.max(*ms)));
     println!(
         "| {requests} | {events} | {tasks} | {clients} | {judge} | {:.3} ({least:.3}–{most:.3}) |",
         median(took)

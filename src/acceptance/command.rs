@@ -9,6 +9,7 @@ use std::{
 use super::{
     evidence,
     judge::{self, RunVerdict},
+    known_bad::{Fault, Small},
     record::{Break, Chain, Line, read},
     report,
     runner::{self, Options, Progress, SetClock, Target},
@@ -33,6 +34,8 @@ pub enum Asked {
         /// Whose.
         credentials: PathBuf,
     },
+    /// A small server with a known fault, or with none.
+    Small(Option<Fault>),
 }
 
 /// A run, as it was asked for.
@@ -69,6 +72,9 @@ pub enum Error {
     /// There is no private desk.
     #[error("a private desk can not be started: {0}")]
     Stand(#[from] stand::Error),
+    /// There is no small server.
+    #[error("a small server can not be started: {0}")]
+    Small(io::Error),
     /// The run could not be made.
     #[error(transparent)]
     Run(#[from] runner::Error),
@@ -130,17 +136,24 @@ pub async fn run(
     let (table, text) = table(&request.table)?;
     let scenarios = scenarios(request)?;
     let mode = table.mode;
-    let (target, desk) = match &request.asked {
+    let (target, desk, small) = match &request.asked {
         Asked::Private(kind) => {
             let desk = Arc::new(PrivateDesk::start(kind, mode).await?);
-            (private(&desk), Some(desk))
+            (private(&desk), Some(desk), None)
         }
-        Asked::At { origin, credentials } => (at(origin, credentials)?, None),
+        Asked::At { origin, credentials } => (at(origin, credentials)?, None, None),
+        Asked::Small(fault) => {
+            let small = Small::start(*fault, mode).await.map_err(Error::Small)?;
+            (small.target(), None, Some(small))
+        }
     };
     let played = play(request, target, (table, text), &scenarios, progress).await;
     // Nobody else holds it by now: the target went with the run.
     if let Some(desk) = desk.and_then(Arc::into_inner) {
         desk.end().await;
+    }
+    if let Some(small) = small {
+        small.stop().await;
     }
     played?;
     let (verdict, broken) = judge_folder(&request.out)?;

@@ -24,11 +24,13 @@
 //! | `record` | what was asked and answered, in chained lines |
 //! | `judge` | the verdict, from the record alone |
 //! | `report`, `evidence` | what is written of it, and the folder that it goes to |
+//! | `known_bad` | small servers that the suite must fail |
 //! | `command` | from the command line to the verdict |
 
 mod command;
 mod evidence;
 pub mod judge;
+pub mod known_bad;
 mod product;
 pub mod record;
 pub mod report;

@@ -1,18 +1,19 @@
 //! `dispatch-desk acceptance`: from the command line to an exit code.
 
-use std::{io::Write, process::ExitCode};
+use std::{io::Write, net::SocketAddr, path::Path, process::ExitCode};
 
 use anyhow::Context;
 use dispatch_desk::{
     acceptance::{
         self, Asked, Request,
         judge::{Outcome, RunVerdict},
+        known_bad::{self, Small},
         runner::{Options, Progress},
         scenario,
     },
     config::{Acceptance, AcceptanceRun, PrivateDatabase},
     domain::refusal::Lang,
-    stand::Kind,
+    stand::{Kind, People},
 };
 
 /// Does what is asked.
@@ -27,7 +28,17 @@ pub async fn run(what: Acceptance) -> anyhow::Result<ExitCode> {
             }
             Ok(code(&verdict))
         }
-        Acceptance::KnownBad { .. } => anyhow::bail!("not here yet"),
+        Acceptance::KnownBad { name: Some(name), listen } => stand_in(&name, listen).await,
+        Acceptance::KnownBad { name: None, .. } => {
+            let mut out = std::io::stdout().lock();
+            for listed in known_bad::all()? {
+                writeln!(out, "{:28} {} · {}", listed.name, listed.title.zh, listed.title.en)?;
+                for (scenario, rule) in &listed.fails {
+                    writeln!(out, "    {scenario}: {}", rule.name())?;
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        }
         Acceptance::Scenarios => {
             let mut out = std::io::stdout().lock();
             for scenario in scenario::built_in()? {
@@ -39,8 +50,9 @@ pub async fn run(what: Acceptance) -> anyhow::Result<ExitCode> {
 }
 
 async fn play(arguments: AcceptanceRun) -> anyhow::Result<ExitCode> {
-    let asked = match (arguments.target, arguments.credentials) {
-        (Some(origin), Some(credentials)) => Asked::At { origin, credentials },
+    let asked = match (arguments.known_bad, arguments.target, arguments.credentials) {
+        (Some(name), ..) => Asked::Small(known_bad::named(&name)?),
+        (None, Some(origin), Some(credentials)) => Asked::At { origin, credentials },
         _ => Asked::Private(match arguments.database {
             PrivateDatabase::Sqlite => Kind::Sqlite,
             PrivateDatabase::Postgres => Kind::Postgres(arguments.postgres),
@@ -67,6 +79,36 @@ async fn play(arguments: AcceptanceRun) -> anyhow::Result<ExitCode> {
     print(&verdict)?;
     writeln!(std::io::stdout(), "{}", request.out.join("report.html").display())?;
     Ok(code(&verdict))
+}
+
+/// Starts a small server, to be asked by anything, until it is interrupted.
+async fn stand_in(name: &str, listen: SocketAddr) -> anyhow::Result<ExitCode> {
+    let fault = known_bad::named(name)?;
+    let small = Small::listen(fault, listen).await.with_context(|| format!("at {listen}"))?;
+    let file = format!("{name}.credentials.toml");
+    keep(Path::new(&file), small.people()).with_context(|| file.clone())?;
+    let origin = &small.origin;
+    let mut out = std::io::stdout();
+    writeln!(out, "{origin}")?;
+    writeln!(out, "dispatch-desk acceptance run --target {origin} --credentials {file}")?;
+    writeln!(out, "Ctrl-C ends it.")?;
+    tokio::signal::ctrl_c().await?;
+    small.stop().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the tokens down, for the owner of the file alone. One of an earlier start is written again.
+fn keep(file: &Path, people: &People) -> anyhow::Result<()> {
+    let text = toml::to_string(people)?;
+    if file.exists() {
+        std::fs::remove_file(file)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(text.as_bytes())?;
+    Ok(())
 }
 
 /// The verdict on a screen: what failed, and why.

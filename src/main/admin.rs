@@ -10,8 +10,10 @@ use dispatch_desk::{
         command::{Actor, Role},
         geo::{Area, Place},
         id::{RegionId, RiderId, StaffId},
+        policy::RegionMode,
         task::Vehicle,
     },
+    stand::{People, Wanted},
     store::{Db, Time},
 };
 
@@ -54,6 +56,15 @@ pub async fn run(database: &Database, what: &Admin) -> anyhow::Result<ExitCode> 
             let regions = regions.iter().map(|text| region(text)).collect::<Result<Vec<_>, _>>()?;
             admin::staff(&db, name, role, &regions).await?.to_string()
         }
+        Admin::AcceptancePeople { riders, centre, immediate } => {
+            let wanted = Wanted {
+                mode: if *immediate { RegionMode::Immediate } else { RegionMode::Reserve },
+                riders: usize::from(*riders),
+                centre: place(centre)?,
+                ..Wanted::default()
+            };
+            toml::to_string(&People::enter(&db, &wanted).await?)?
+        }
         Admin::Rider { name, region: at, capacity, vehicle } => {
             let vehicle = vehicle.as_ref().map(|text| {
                 Vehicle::parse(text).with_context(|| format!("{text}: no vehicle of ours"))
@@ -87,12 +98,16 @@ fn region(text: &str) -> anyhow::Result<RegionId> {
     RegionId::parse(text).with_context(|| format!("{text}: such as G1"))
 }
 
-fn circle(centre: &str, radius_m: f64) -> anyhow::Result<Area> {
-    let place = centre.split_once(',').and_then(|(lat, lng)| {
+fn place(text: &str) -> anyhow::Result<Place> {
+    let place = text.split_once(',').and_then(|(lat, lng)| {
         Some(Place { lat: lat.trim().parse().ok()?, lng: lng.trim().parse().ok()? })
     });
-    let centre = place.filter(|place| place.is_on_earth());
-    let centre = centre.context("a centre is latitude,longitude in degrees")?;
+    let place = place.filter(|place| place.is_on_earth());
+    place.context("a centre is latitude,longitude in degrees")
+}
+
+fn circle(centre: &str, radius_m: f64) -> anyhow::Result<Area> {
+    let centre = place(centre)?;
     anyhow::ensure!(radius_m > 0.0 && radius_m.is_finite(), "a radius is in metres, above 0");
     Ok(Area::Circle { centre, radius_m })
 }

@@ -72,7 +72,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("anyhow", &["main"]),
     ("reqwest", &["acceptance", "client"]),
     ("fastrand", &["acceptance", "client", "simulate", "demo", "replay"]),
-    ("csv", &["intake", "import"]),
+    ("csv", &["intake", "import", "acceptance"]),
     ("indicatif", &["acceptance", "import", "replay", "demo"]),
     ("argon2", &["web"]),
     ("tower_sessions", &["web"]),

@@ -207,7 +207,7 @@ fn every_word_that_is_used_is_there() {
             }
         }
     }
-    for text in texts("src/web", "rs") {
+    for text in [texts("src/web", "rs"), texts("src/acceptance/report", "rs")].concat() {
         for (_, after) in between(&text, "words(", '(').iter().map(|(a, _)| ("", *a)) {
             let arguments = after.trim_start();
             if let Some(key) = arguments.strip_prefix("lang,").map(str::trim_start)
@@ -223,10 +223,12 @@ fn every_word_that_is_used_is_there() {
             };
             let prefix = format!("{prefix}-");
             let known = families.iter().any(|(family, _)| *family == prefix);
-            assert!(known || ["page-"].contains(&&*prefix), "{prefix}… is no known family");
+            // Keys of requests, and places in a page that links lead to.
+            let is_name = ["page-", "s-", "scenario-", "why-"].contains(&&*prefix);
+            assert!(known || is_name, "{prefix}… is no known family");
         }
         for key in quoted(&text) {
-            let whole = ["wrong-", "track-", "step-", "empty-"];
+            let whole = ["wrong-", "track-", "step-", "empty-", "report-"];
             if whole.iter().any(|start| key.starts_with(start)) && !ids.contains_key(key) {
                 missing.insert(key.to_owned());
             }
@@ -251,7 +253,8 @@ fn no_word_is_unused() {
             values.into_iter().map(move |value| format!("{family}{value}"))
         })
         .collect();
-    for text in [texts("templates", "html"), texts("src/web", "rs")].concat() {
+    let (web, report) = (texts("src/web", "rs"), texts("src/acceptance/report", "rs"));
+    for text in [texts("templates", "html"), web, report].concat() {
         used.extend(text.split('"').filter(|inside| is_key(inside)).map(str::to_owned));
     }
     let unused: Vec<_> = ids().into_keys().filter(|id| !used.contains(id)).collect();

@@ -68,12 +68,12 @@ fn facts_of(name: &str, held: usize) -> dispatch_desk::domain::facts::Rider {
 }
 
 fn facts(desk: &Desk, who: &Who, named: Option<&str>, handed_back: u32) -> World {
-    let held = |name: &str| usize::from(desk.task.state.held().is_some_and(|(it, _)| it == id(name)));
+    let held =
+        |name: &str| usize::from(desk.task.state.held().is_some_and(|(it, _)| it == id(name)));
     let of = |name: &str| facts_of(name, held(name));
     let me = who.rider().map(of);
     let employee = match who {
-        Who::Dispatcher(_) => Some(Role::Dispatcher),
-        Who::Foreigner => Some(Role::Dispatcher),
+        Who::Dispatcher(_) | Who::Foreigner => Some(Role::Dispatcher),
         Who::Supervisor => Some(Role::Supervisor),
         Who::Auditor => Some(Role::Auditor),
         _ => None,
@@ -164,7 +164,7 @@ fn asks(rng: &mut StdRng, desk: &Desk) -> Ask {
         Verb::Offer | Verb::Assign | Verb::Withdraw | Verb::Cancel | Verb::Reassign
     );
     let anybody = rng.random_bool(0.1);
-    let who = if by_riders != anybody {
+    let who = if by_riders ^ anybody {
         // Mostly whoever holds it, so that walks get somewhere.
         let holder = desk.task.state.rider().map(|rider| rider.to_string());
         Who::Rider(holder.filter(|_| rng.random_bool(0.6)).unwrap_or_else(|| pick(rng)))
@@ -219,7 +219,7 @@ fn walk(table: &Table, seed: u64, seen: &mut BTreeSet<String>) {
         now_ms += [0, 0, 1, 1_000, 14_999, 30_000].choose(&mut rng).expect("times");
         declared.now_ms = now_ms;
         let mut ask = asks(&mut rng, &desk);
-        if seed % 50 == 0 && step < 9 {
+        if seed.is_multiple_of(50) && step < 9 {
             // Chance alone would hardly ever hand back four times in a day.
             ask.command = if step % 2 == 0 { Verb::Grab } else { Verb::HandBack };
             ask.who = Who::Rider("R1".to_owned());

@@ -22,7 +22,16 @@ use crate::{
 struct Shown {
     dispatcher: Option<product::View>,
     customer: Option<product::View>,
-    riders: Vec<(String, RiderSees)>,
+    riders: Vec<RiderShown>,
+}
+
+/// What was shown of one task to one rider.
+struct RiderShown {
+    name: String,
+    sees: RiderSees,
+    view: Option<TaskView>,
+    /// Whether one reading showed it and the next did not.
+    split: bool,
 }
 
 pub(super) fn judge(hearing: &mut Hearing<'_, '_>, scenario: &Scenario) -> Vec<EndVerdict> {
@@ -54,10 +63,20 @@ fn end(hearing: &mut Hearing<'_, '_>, scenario: &Scenario, task: &str) -> Option
         let expected = format!("{expected}, revision {revision}");
         views.push(EndView { who: who.to_string(), expected, seen, fits });
     }
-    for (rider, sees) in &shown.riders {
+    for RiderShown { name: rider, sees, view, split } in &shown.riders {
         let expected = should_see(hearing, task, rider);
-        let fits = *sees == expected;
-        let (expected, seen) = (expected.to_string(), sees.to_string());
+        // What stands in a list has a state and a revision too.
+        let is_so = |view: &TaskView| {
+            (view.state, view.stage, view.revision.0) == (should.state, should.stage, revision)
+        };
+        let whole = view.as_ref().is_none_or(is_so);
+        let fits = *sees == expected && whole && !split;
+        let seen = match view.as_ref().filter(|_| !whole) {
+            _ if *split => format!("{sees} | {}", RiderSees::Nothing),
+            Some(view) => format!("{sees}: {}, revision {}", view.state, view.revision),
+            None => sees.to_string(),
+        };
+        let expected = expected.to_string();
         views.push(EndView { who: rider.clone(), expected, seen, fits });
     }
     for view in views.iter().filter(|view| !view.fits) {
@@ -79,26 +98,39 @@ fn shown(hearing: &Hearing<'_, '_>, task: &str, looks: &[&Exchange]) -> Shown {
     let (dispatcher, customer) = (by(Who::Dispatcher(1)), by(Who::Customer));
     let id = dispatcher.as_ref().or(customer.as_ref()).map(|view| view.task.id);
     let id = id.or_else(|| made_as(hearing, task));
-    let mut riders: Vec<(String, RiderSees)> = Vec::new();
-    for rider in hearing.round.line.cast.keys() {
-        let me = Who::Rider(rider.clone());
-        let lists = looks.iter().filter(|look| look.who == me);
-        let mut sees = RiderSees::Nothing;
-        for look in lists {
-            let is_pool = look.path.contains("/pool");
-            let tasks = look.reply.as_ref().and_then(product::page).map(|(tasks, _)| tasks);
-            let found = tasks.into_iter().flatten().find(|view: &TaskView| Some(view.id) == id);
-            match found.map(|view| view.state) {
-                Some(_) if is_pool => sees = RiderSees::Pool,
-                Some(StateName::Offered) => sees = RiderSees::Invited,
-                Some(_) => sees = RiderSees::Mine,
-                None => {}
-            }
-        }
-        riders.push((rider.clone(), sees));
-    }
-    riders.sort_by_key(|(name, _)| (name.len(), name.clone()));
+    let riders = hearing.round.line.cast.keys();
+    let mut riders: Vec<_> = riders.map(|rider| of_rider(hearing, task, rider, id)).collect();
+    riders.sort_by_key(|rider| (rider.name.len(), rider.name.clone()));
     Shown { dispatcher, customer, riders }
+}
+
+/// What a rider's lists showed of a task. Nothing changes at the end, so every reading of the own list has to show the same,
+/// whichever task it was taken for.
+fn of_rider(hearing: &Hearing<'_, '_>, task: &str, rider: &str, id: Option<TaskId>) -> RiderShown {
+    let me = Who::Rider(rider.to_owned());
+    let mine = Purpose::End(task.to_owned());
+    let (mut sees, mut view, mut in_lists) = (RiderSees::Nothing, None, Vec::new());
+    let by_me = hearing.round.exchanges.iter().filter(|look| look.who == me);
+    for look in by_me.filter(|look| matches!(look.purpose, Purpose::End(_))) {
+        let is_pool = look.path.contains("/pool");
+        if is_pool && look.purpose != mine {
+            continue;
+        }
+        let tasks = look.reply.as_ref().and_then(product::page).map(|(tasks, _)| tasks);
+        let found = tasks.into_iter().flatten().find(|view: &TaskView| Some(view.id) == id);
+        match found.as_ref().map(|view| view.state) {
+            Some(_) if is_pool => sees = RiderSees::Pool,
+            Some(StateName::Offered) => sees = RiderSees::Invited,
+            Some(_) => sees = RiderSees::Mine,
+            None => {}
+        }
+        if !is_pool {
+            in_lists.push(found.as_ref().map(|view| view.revision));
+        }
+        view = found.or(view);
+    }
+    let split = in_lists.windows(2).any(|pair| pair[0] != pair[1]);
+    RiderShown { name: rider.to_owned(), sees, view, split }
 }
 
 fn made_as(hearing: &Hearing<'_, '_>, task: &str) -> Option<TaskId> {
@@ -132,22 +164,20 @@ fn agree(hearing: &mut Hearing<'_, '_>, task: &str, shown: &Shown) -> bool {
     };
     let (dispatcher, customer) = (by(&shown.dispatcher), by(&shown.customer));
     let who_has = |sees: RiderSees| -> Vec<String> {
-        let has = shown.riders.iter().filter(|(_, it)| *it == sees);
-        has.map(|(name, _)| name.clone()).collect()
+        let has = shown.riders.iter().filter(|rider| rider.sees == sees);
+        has.map(|rider| rider.name.clone()).collect()
     };
     let (mine, invited) = (who_has(RiderSees::Mine), who_has(RiderSees::Invited));
     let agree = match (&dispatcher, &customer) {
         (Some((desk, at)), Some((customer, seen))) => {
             let holder: Vec<String> = desk.rider.iter().cloned().collect();
             let on_riders = match (desk.state, desk.stage) {
-                (StateName::Assigned, Some(Stage::Delivered)) => {
+                (StateName::Assigned, Some(Stage::Delivered))
+                | (StateName::Open | StateName::Cancelled, _) => {
                     mine.is_empty() && invited.is_empty()
                 }
                 (StateName::Assigned, _) => mine == holder && invited.is_empty(),
                 (StateName::Offered, _) => invited == holder && mine.is_empty(),
-                (StateName::Open | StateName::Cancelled, _) => {
-                    mine.is_empty() && invited.is_empty()
-                }
             };
             at == seen && *customer == seen_by(&Who::Customer, desk) && on_riders
         }

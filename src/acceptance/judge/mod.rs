@@ -99,10 +99,10 @@ pub fn judge(lines: &[Line]) -> Result<RunVerdict, NoCase> {
                 cut_short: None,
             }),
             Line::Exchange(exchange) if exchange.purpose == Purpose::Numbers => {
-                pages.push(exchange)
+                pages.push(exchange);
             }
             Line::Exchange(exchange) => {
-                current(&mut rounds, &exchange.scenario, exchange.round)?.exchanges.push(exchange)
+                current(&mut rounds, &exchange.scenario, exchange.round)?.exchanges.push(exchange);
             }
             Line::Clock(clock) => {
                 current(&mut rounds, &clock.scenario, clock.round)?.clocks.push(clock);

@@ -58,7 +58,7 @@ impl Troupe {
                 found.into_iter().find(|(_, seat)| fits(seat)).ok_or(NotPlayed::NoRiders)?;
             let seat = seat.clone();
             // Special kinds are few; only the turn of the ordinary ones goes on.
-            if scenario.riders.get(&name).is_none() {
+            if !scenario.riders.contains_key(&name) {
                 self.next = (place + 1) % seats;
             }
             if may_hand_back {

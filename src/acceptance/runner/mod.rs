@@ -134,6 +134,7 @@ pub async fn run(
     progress: &(dyn Fn(Progress<'_>) + Send + Sync),
 ) -> Result<(), Error> {
     let (table, table_text) = table;
+    is_there(&target).await?;
     let mut runner = Runner {
         wire: Wire::new(&target.origin).map_err(Error::Target)?,
         table,
@@ -177,6 +178,18 @@ pub async fn run(
     runner.numbers().await?;
     runner.line(Line::Over { at: clock.now() })?;
     Ok(())
+}
+
+/// Whether the product answers at all: a run against nothing is no verdict on anything.
+async fn is_there(target: &Target) -> Result<(), Error> {
+    let wire = Wire::new(&target.origin).map_err(Error::Target)?;
+    let sent = wire.send(None, None, &product::time(), None).await;
+    let why = match &sent.reply {
+        Ok(reply) if product::time_of(reply).is_some() => return Ok(()),
+        Ok(reply) => format!("it answers {} when it is asked for its time", reply.status),
+        Err(why) => why.clone(),
+    };
+    Err(Error::Target(format!("{} can not be asked: {why}", target.name)))
 }
 
 impl Runner {

@@ -178,12 +178,11 @@ pub(super) async fn set_clock(
     to: Timestamp,
 ) -> Result<(), Stop> {
     let began_ns = runner.wire.now_ns();
-    match runner.set_clock.clone() {
-        Some(set) => set(to).await.map_err(Stop::Scenario)?,
-        None => {
-            let wait_ms = to.ms_since(scene.now).max(0).unsigned_abs();
-            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
-        }
+    if let Some(set) = runner.set_clock.clone() {
+        set(to).await.map_err(Stop::Scenario)?;
+    } else {
+        let wait_ms = to.ms_since(scene.now).max(0).unsigned_abs();
+        tokio::time::sleep(Duration::from_millis(wait_ms)).await;
     }
     let (scenario, round) = (scene.scenario.clone(), scene.round);
     let ended_ns = runner.wire.now_ns();
@@ -216,10 +215,11 @@ pub(super) async fn settle(
                 tokio::time::sleep(PAUSE).await;
             }
         };
-        match tokio::time::timeout(PATIENCE, waits).await {
-            Ok(settled) => settled?,
+        if let Ok(settled) = tokio::time::timeout(PATIENCE, waits).await {
+            settled?;
+        } else {
             // It stays as it is, and the judge will say so.
-            Err(_) => tracing::warn!("{name} was not released {PATIENCE:?} after its deadline"),
+            tracing::warn!("{name} was not released {PATIENCE:?} after its deadline");
         }
     }
     Ok(())

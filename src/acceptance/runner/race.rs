@@ -20,6 +20,8 @@ use crate::{
 
 /// How long racers may take to be ready.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long before a moment that comes by itself they get ready, in milliseconds.
+const AHEAD_MS: i64 = 1_000;
 
 pub(super) async fn race(
     runner: &mut Runner,
@@ -39,6 +41,13 @@ pub(super) async fn race(
             }
             Racer::Clock(moment) => clock = Some(moment_of(scene, *moment)?),
         }
+    }
+    if let (Some(to), None) = (clock, &runner.set_clock) {
+        // A clock that can not be set brings the moment by itself. Nobody waits at the start for half a minute: a product
+        // may well give up on a request that does not come to its end.
+        let wait_ms = to.ms_since(scene.now).saturating_sub(AHEAD_MS).max(0).unsigned_abs();
+        tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        scene.now = scene.now.max(to.plus_ms(-AHEAD_MS));
     }
     // Whoever is written first has no advantage that would last over rounds.
     runner.chance.shuffle(&mut ready);
@@ -68,15 +77,15 @@ pub(super) async fn race(
     }
     let moved = match (clock, runner.set_clock.clone()) {
         (Some(to), Some(set)) => {
-            let began_ns = runner.wire.now_ns();
-            let setting = tokio::spawn(set(to));
             gate.open();
-            let set = setting.await.map_err(|error| Stop::Scenario(error.to_string()))?;
-            set.map_err(Stop::Scenario)?;
+            // Sometimes it comes before the others have arrived, sometimes while they are decided.
+            let after = runner.chance.u64(0..1_500);
+            tokio::time::sleep(Duration::from_micros(after)).await;
+            let began_ns = runner.wire.now_ns();
+            set(to).await.map_err(Stop::Scenario)?;
             Some((to, began_ns, runner.wire.now_ns()))
         }
         (Some(to), None) => {
-            // A clock that can not be set brings the moment by itself.
             let began_ns = runner.wire.now_ns();
             let wait_ms = to.ms_since(scene.now).max(0).unsigned_abs();
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;

@@ -27,13 +27,16 @@ pub(super) fn length_ms(text: &str) -> Option<i64> {
     }
 }
 
+/// How a kind of moment ends, and what it makes of its milliseconds.
+type Kind = (&'static str, fn(i64) -> Moment);
+
 impl Moment {
     /// Reads `at the deadline`, `1 ms before the deadline`, `5 s after the deadline`, `30 s later`.
     pub fn parse(text: &str) -> Option<Self> {
         if text == "at the deadline" {
             return Some(Self::BeforeDeadline(0));
         }
-        let kinds: [(&str, fn(i64) -> Self); 3] = [
+        let kinds: [Kind; 3] = [
             (" before the deadline", Self::BeforeDeadline),
             (" after the deadline", Self::AfterDeadline),
             (" later", Self::Later),

@@ -2,11 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{
-    Table,
-    task::Ask,
-    world::World,
-};
+use super::{Table, task::Ask, world::World};
 use crate::domain::{
     command::{Role, Verb},
     policy::RegionMode,

@@ -139,12 +139,11 @@ impl World {
             let returns = Returns::Again(Box::new(first.clone()));
             return Ok(Decided { returns, lapsed: lapsed.is_some() });
         }
-        let returns = match line {
-            Some(line) => Returns::of(line.gives, &line.code),
-            None => {
-                self.apply(table, ask)?;
-                Returns::Done
-            }
+        let returns = if let Some(line) = line {
+            Returns::of(line.gives, &line.code)
+        } else {
+            self.apply(table, ask)?;
+            Returns::Done
         };
         if let Some(key) = ask.key.clone().filter(|_| !turned_away) {
             self.keys.insert((ask.who.clone(), key), (ask.clone(), returns.clone()));

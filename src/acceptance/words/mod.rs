@@ -150,6 +150,9 @@ pub enum Returns {
 
 phrase!(Returns, "answer");
 
+/// How a kind of answer begins, and what it makes of its code.
+type Kind = (&'static str, fn(String) -> Returns);
+
 impl Returns {
     /// Reads `done`, `already CODE`, `refused CODE`, `turned away CODE`, each also with `, again`; and `broken: …`.
     pub fn parse(text: &str) -> Option<Self> {
@@ -162,7 +165,7 @@ impl Returns {
         if text == "done" {
             return Some(Self::Done);
         }
-        let kinds: [(&str, fn(String) -> Self); 3] = [
+        let kinds: [Kind; 3] = [
             ("already ", Self::Already),
             ("refused ", Self::Refused),
             ("turned away ", Self::TurnedAway),

@@ -63,7 +63,12 @@ pub(super) fn learn(hearing: &mut Hearing<'_, '_>, logs: &[(TaskId, Vec<Entry>)]
 }
 
 impl Actors {
-    pub(super) fn actor(&self, hearing: &Hearing<'_, '_>, who: &Who, task: Option<TaskId>) -> Actor {
+    pub(super) fn actor(
+        &self,
+        hearing: &Hearing<'_, '_>,
+        who: &Who,
+        task: Option<TaskId>,
+    ) -> Actor {
         let player = who.rider().and_then(|name| hearing.round.line.cast.get(name));
         if let Some(player) = player {
             return Actor::Rider(player.id);

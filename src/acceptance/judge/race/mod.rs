@@ -23,6 +23,7 @@ use super::{
 use crate::acceptance::{
     record::Purpose,
     scenario::{Race, Racer},
+    table::Task,
     words::{Returns, Standing, WINNER},
 };
 
@@ -173,7 +174,7 @@ fn as_written(hearing: &mut Hearing<'_, '_>, number: usize, race: &Race, runs: &
         };
         let may: Vec<_> =
             race.ends.iter().filter(|(of, _)| of == task).map(|(_, it)| named(it)).collect();
-        let stands = hearing.world.task(task).map(|task| task.standing());
+        let stands = hearing.world.task(task).map(Task::standing);
         if !stands.as_ref().is_some_and(|stands| may.contains(stands)) {
             let may: Vec<_> = may.iter().map(ToString::to_string).collect();
             let stands = stands.map_or("nothing".to_owned(), |it| it.to_string());

@@ -9,7 +9,10 @@ use super::{
     },
     search::Run,
 };
-use crate::{acceptance::words::Returns, domain::id::Timestamp};
+use crate::{
+    acceptance::words::Returns,
+    domain::{answer::Answer, id::Timestamp},
+};
 
 pub(super) fn empty(step: usize, did: Did) -> StepVerdict {
     StepVerdict {
@@ -61,7 +64,7 @@ pub(super) fn rows(number: usize, runs: &[Run<'_>], fits: bool, out: &mut Vec<St
         out.push(StepVerdict {
             expected: first.asked.returns.iter().map(ToString::to_string).collect(),
             returned: came.into_iter().map(counted).collect(),
-            revision: told.and_then(|answer| answer.seen_revision()).map(|it| it.0),
+            revision: told.and_then(Answer::seen_revision).map(|it| it.0),
             event: told.and_then(|answer| answer.event.as_ref()).map(|event| event.number),
             at,
             status: won.exchange.reply.as_ref().map(|reply| reply.status),

@@ -54,11 +54,10 @@ impl Hearing<'_, '_> {
                 let about = format!("{} {}", ask.who, ask.command);
                 self.find(Rule::AnswerChanged, Some(number), &about, &first, &reply.body);
             }
-            (Returns::Again(_), _) => {}
+            (Returns::Again(_), _) | (_, Some(_)) => {}
             (_, None) => {
                 self.answers.insert(scope, reply.body.clone());
             }
-            (_, Some(_)) => {}
         }
     }
 

@@ -19,7 +19,13 @@ use crate::{
 };
 
 impl Hearing<'_, '_> {
-    pub(super) fn clock(&mut self, number: usize, step: &Step, moment: &str, out: &mut Vec<StepVerdict>) {
+    pub(super) fn clock(
+        &mut self,
+        number: usize,
+        step: &Step,
+        moment: &str,
+        out: &mut Vec<StepVerdict>,
+    ) {
         let moved = self.round.clocks.iter().find(|clock| clock.step == number);
         let Some(to) = moved.map(|clock| clock.to) else {
             if self.round.cut_short.is_none() {
@@ -27,13 +33,8 @@ impl Hearing<'_, '_> {
             }
             return;
         };
-        let before: Vec<_> = self.world.tasks().map(|(name, _)| name.to_owned()).collect();
         self.world.now_ms = self.world.now_ms.max(self.since_ms(to));
-        let due = self.world.expire(&self.court.table);
-        for name in &due {
-            self.court.coverage.add(Verb::Expire, Where::Offered, true);
-            debug_assert!(before.contains(name));
-        }
+        let due = self.release();
         let fits = self.settled(number);
         let should: Vec<_> = due
             .iter()
@@ -57,15 +58,24 @@ impl Hearing<'_, '_> {
         });
     }
 
-    /// Holds the last look at each task after a moment has come against where the table has it.
+    /// Holds the last look at each task after a moment has come against where the table has it then: where the clock can
+    /// not be set, time goes on while they look.
     pub(in crate::acceptance::judge) fn settled(&mut self, number: usize) -> bool {
         let before = self.findings.len();
         let looks = self.of_step(number, |purpose| *purpose == Purpose::Settle);
-        let mut last: BTreeMap<i64, product::View> = BTreeMap::new();
-        for view in looks.iter().filter_map(|look| product::view(look.reply.as_ref()?)) {
-            last.insert(view.task.id.0, view);
+        let mut last: BTreeMap<TaskId, (usize, product::View, i64)> = BTreeMap::new();
+        for (order, look) in looks.iter().enumerate() {
+            let Some(reply) = &look.reply else { continue };
+            let Some(view) = product::view(reply) else { continue };
+            let at = reply.server_time.as_deref().and_then(rfc3339::parse);
+            let at_ms = at.map_or(self.world.now_ms, |at| self.since_ms(at));
+            last.insert(view.task.id, (order, view, at_ms));
         }
-        for view in last.into_values() {
+        let mut last: Vec<_> = last.into_values().collect();
+        last.sort_by_key(|(order, ..)| *order);
+        for (_, view, at_ms) in last {
+            self.world.now_ms = self.world.now_ms.max(at_ms);
+            self.release();
             let Some(name) = self.name_of(view.task.id) else { continue };
             let Some(task) = self.world.task(&name) else { continue };
             let (should, revision) = (task.standing(), task.revision);
@@ -77,6 +87,15 @@ impl Hearing<'_, '_> {
             }
         }
         self.findings.len() == before
+    }
+
+    /// The system releases what has lapsed by now. Returns the names of the tasks.
+    fn release(&mut self) -> Vec<String> {
+        let due = self.world.expire(&self.court.table);
+        for _ in &due {
+            self.court.coverage.add(Verb::Expire, Where::Offered, true);
+        }
+        due
     }
 
     /// The scenario's name of a task.

@@ -21,10 +21,13 @@ use crate::{
         product::{self, Told},
         record::{Exchange, Purpose},
         scenario::{Asked, Named, Scenario, Step, What},
-        table::{Ask, World},
+        table::{Ask, Task, World},
         words::{Returns, Who},
     },
-    domain::id::{Timestamp, rfc3339},
+    domain::{
+        answer::Answer,
+        id::{Timestamp, rfc3339},
+    },
 };
 
 /// A round while it is judged.
@@ -123,7 +126,7 @@ impl<'a> Hearing<'a, '_> {
         }
         if self.court.as_written() {
             for (task, standing) in &step.then {
-                let stands = self.world.task(task).map(|task| task.standing());
+                let stands = self.world.task(task).map(Task::standing);
                 let stands = match &step.what {
                     What::Look { who, .. } => stands.map(|stands| seen_by(who, &stands)),
                     _ => stands,
@@ -214,7 +217,7 @@ impl<'a> Hearing<'a, '_> {
             returned: vec![told.returns.to_string()],
             should_stand: should,
             stands,
-            revision: told.answer.as_ref().and_then(|answer| answer.seen_revision()).map(|it| it.0),
+            revision: told.answer.as_ref().and_then(Answer::seen_revision).map(|it| it.0),
             event: told
                 .answer
                 .as_ref()
@@ -254,13 +257,11 @@ impl<'a> Hearing<'a, '_> {
 pub(super) fn answers(exchange: &Exchange) -> Vec<Told> {
     let count = exchange.asks.len();
     let is_bulk = exchange.path.ends_with("/bulk");
-    match &exchange.reply {
-        Some(reply) => product::told_of(count, is_bulk, reply),
-        None => {
-            let why = exchange.failed.clone().unwrap_or_else(|| "no answer".to_owned());
-            vec![Told { returns: Returns::Broken(why), answer: None }; count]
-        }
+    if let Some(reply) = &exchange.reply {
+        return product::told_of(count, is_bulk, reply);
     }
+    let why = exchange.failed.clone().unwrap_or_else(|| "no answer".to_owned());
+    vec![Told { returns: Returns::Broken(why), answer: None }; count]
 }
 
 /// How long an answer took, in milliseconds.

@@ -1,0 +1,140 @@
+//! Trips to the database, and the requests that meet on the way.
+//!
+//! A trip is a short sleep. Between reading and writing it lasts until everybody who is under way has read: so requests
+//! that a suite sends together do meet, on a slow machine as well, and a fault that needs a race shows in every race.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+/// One way to the database and back.
+const TRIP: Duration = Duration::from_millis(3);
+/// Nobody waits longer for somebody who does not come.
+const LONGEST: Duration = Duration::from_secs(3);
+
+/// Who is under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Requests.
+    under_way: usize,
+    /// Those of them that have not read yet.
+    requests: usize,
+    /// Sweeps that have not read yet.
+    sweeps: usize,
+}
+
+/// Keeps count of who is under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrivals {
+    counts: watch::Sender<Counts>,
+}
+
+/// What is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Request,
+    Sweep,
+}
+
+/// Something that is under way, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    arrivals: Arrivals,
+    kind: Kind,
+    has_read: AtomicBool,
+}
+
+/// Who writes. Of several who meet, the same one is always faster: a fault must not depend on luck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Whoever works at the desk or has ordered: one trip.
+    Desk,
+    /// A rider: his places are another trip.
+    Rider,
+    /// A rider who answers an offer. The offer is several trips; a clock that is set at the same time is set by then.
+    Answer,
+    /// The sweeper has time: whoever is under way goes first.
+    Sweeper,
+}
+
+impl Arrivals {
+    /// A request has arrived, its head at least.
+    pub(super) fn request(&self) -> Arc<Arrival> {
+        self.counts.send_modify(|counts| {
+            counts.under_way += 1;
+            counts.requests += 1;
+        });
+        self.arrival(Kind::Request)
+    }
+
+    /// The sweeper is about to look.
+    pub(super) fn sweep(&self) -> Arc<Arrival> {
+        self.counts.send_modify(|counts| counts.sweeps += 1);
+        self.arrival(Kind::Sweep)
+    }
+
+    fn arrival(&self, kind: Kind) -> Arc<Arrival> {
+        Arc::new(Arrival { arrivals: self.clone(), kind, has_read: AtomicBool::new(false) })
+    }
+
+    /// One trip.
+    pub(super) async fn trip() {
+        tokio::time::sleep(TRIP).await;
+    }
+
+    async fn until(&self, fits: impl FnMut(&Counts) -> bool) {
+        let mut counts = self.counts.subscribe();
+        // Whoever never reads keeps nobody for ever; the sender lives as long as we do.
+        let _ = tokio::time::timeout(LONGEST, counts.wait_for(fits)).await;
+    }
+
+    /// One trip, and until all requests that are under way have read.
+    pub(super) async fn until_all_have_read(&self) {
+        Self::trip().await;
+        self.until(|counts| counts.requests == 0).await;
+    }
+}
+
+impl Arrival {
+    /// It has read what it decides on.
+    pub(super) fn has_read(&self) {
+        if self.has_read.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.arrivals.counts.send_modify(|counts| match self.kind {
+            Kind::Request => counts.requests -= 1,
+            Kind::Sweep => counts.sweeps -= 1,
+        });
+    }
+
+    /// From reading to writing. Says whether others were under way meanwhile.
+    pub(super) async fn to_the_write(&self, pace: Pace) -> bool {
+        let trips = if pace == Pace::Answer { 5 } else { 1 };
+        for _ in 0..trips {
+            Arrivals::trip().await;
+        }
+        self.arrivals.until(|counts| counts.requests == 0 && counts.sweeps == 0).await;
+        let crowd = self.arrivals.counts.borrow().under_way > 1;
+        match pace {
+            Pace::Desk => {}
+            Pace::Rider | Pace::Answer => Arrivals::trip().await,
+            Pace::Sweeper => self.arrivals.until(|counts| counts.under_way == 0).await,
+        }
+        crowd
+    }
+}
+
+impl Drop for Arrival {
+    fn drop(&mut self) {
+        self.has_read();
+        if self.kind == Kind::Request {
+            self.arrivals.counts.send_modify(|counts| counts.under_way -= 1);
+        }
+    }
+}
