@@ -27,6 +27,8 @@ struct Counts {
     requests: usize,
     /// Sweeps that have not read yet.
     sweeps: usize,
+    /// How often a request came while another was under way.
+    meetings: u64,
 }
 
 /// Keeps count of who is under way.
@@ -48,6 +50,8 @@ pub(super) struct Arrival {
     arrivals: Arrivals,
     kind: Kind,
     has_read: AtomicBool,
+    /// How often requests had met before it came.
+    meetings: u64,
 }
 
 /// Who writes. Of several who meet, the same one is always faster: a fault must not depend on luck.
@@ -66,21 +70,25 @@ pub(super) enum Pace {
 impl Arrivals {
     /// A request has arrived, its head at least.
     pub(super) fn request(&self) -> Arc<Arrival> {
+        let mut before = 0;
         self.counts.send_modify(|counts| {
+            before = counts.meetings;
+            counts.meetings += u64::from(counts.under_way > 0);
             counts.under_way += 1;
             counts.requests += 1;
         });
-        self.arrival(Kind::Request)
+        self.arrival(Kind::Request, before)
     }
 
     /// The sweeper is about to look.
     pub(super) fn sweep(&self) -> Arc<Arrival> {
         self.counts.send_modify(|counts| counts.sweeps += 1);
-        self.arrival(Kind::Sweep)
+        self.arrival(Kind::Sweep, u64::MAX)
     }
 
-    fn arrival(&self, kind: Kind) -> Arc<Arrival> {
-        Arc::new(Arrival { arrivals: self.clone(), kind, has_read: AtomicBool::new(false) })
+    fn arrival(&self, kind: Kind, meetings: u64) -> Arc<Arrival> {
+        let (arrivals, has_read) = (self.clone(), AtomicBool::new(false));
+        Arc::new(Arrival { arrivals, kind, has_read, meetings })
     }
 
     /// One trip.
@@ -113,20 +121,23 @@ impl Arrival {
         });
     }
 
-    /// From reading to writing. Says whether others were under way meanwhile.
-    pub(super) async fn to_the_write(&self, pace: Pace) -> bool {
+    /// Whether another request was under way at any time since it came.
+    pub(super) fn has_met(&self) -> bool {
+        self.arrivals.counts.borrow().meetings > self.meetings
+    }
+
+    /// From reading to writing.
+    pub(super) async fn to_the_write(&self, pace: Pace) {
         let trips = if pace == Pace::Answer { 5 } else { 1 };
         for _ in 0..trips {
             Arrivals::trip().await;
         }
         self.arrivals.until(|counts| counts.requests == 0 && counts.sweeps == 0).await;
-        let crowd = self.arrivals.counts.borrow().under_way > 1;
         match pace {
             Pace::Desk => {}
             Pace::Rider | Pace::Answer => Arrivals::trip().await,
             Pace::Sweeper => self.arrivals.until(|counts| counts.under_way == 0).await,
         }
-        crowd
     }
 }
 

@@ -90,17 +90,16 @@ impl Desk {
         let tracking = secret().map_err(|_| TurnedAway { status: 503, code: "UNAVAILABLE" })?;
         let mut next = plan(self, &mut self.rows(), command);
         arrival.has_read();
-        let crowd = match &next {
-            Ok(Next::Write(_) | Next::Wait) => arrival.to_the_write(pace).await,
-            Ok(Next::Said(_)) | Err(_) => false,
-        };
+        if matches!(next, Ok(Next::Write(_) | Next::Wait)) {
+            arrival.to_the_write(pace).await;
+        }
         loop {
             match next? {
                 Next::Said(reply) => return Ok(reply),
                 Next::Wait => Arrivals::trip().await,
                 Next::Write(mut draft) => {
                     // FAULT: the events go another way, which has no room for two at once.
-                    draft.logged = !(crowd && self.fault == Some(Fault::EventOutside));
+                    draft.logged = self.fault != Some(Fault::EventOutside) || !arrival.has_met();
                     let written = self.rows().write(command, &draft, &tracking);
                     if let Some(reply) = written {
                         self.set_timer(&draft);
