@@ -161,6 +161,7 @@ report-who-supervisor = the supervisor
 report-who-auditor = the auditor
 report-who-foreigner = a dispatcher of another region
 report-who-nobody = somebody who is not signed in
+report-who-system = the system
 report-who-a-rider = a rider
 report-who-somebody = somebody of the staff or the customer
 report-does-create = { $who } orders { $task }

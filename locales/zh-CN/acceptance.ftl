@@ -161,6 +161,7 @@ report-who-supervisor = 主管
 report-who-auditor = 审计
 report-who-foreigner = 外区调度
 report-who-nobody = 未登录的人
+report-who-system = 系统
 report-who-a-rider = 骑手
 report-who-somebody = 工作人员或用户
 report-does-create = { $who }下单，建立 { $task }

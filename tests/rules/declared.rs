@@ -45,6 +45,7 @@ fn actor(who: &Who) -> Actor {
         Who::Dispatcher(_) => Actor::Staff(StaffId(3)),
         Who::Supervisor => Actor::Staff(StaffId(2)),
         Who::Auditor => Actor::Staff(StaffId(4)),
+        Who::System => Actor::System,
         Who::Foreigner | Who::Nobody => Actor::Staff(StaffId(5)),
         Who::Rider(name) => Actor::Rider(id(name)),
     }

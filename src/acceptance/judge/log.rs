@@ -126,6 +126,7 @@ fn attempts(hearing: &mut Hearing<'_, '_>, task: &str) {
             Who::Intake => "intake",
             Who::Customer => "customer",
             Who::Rider(_) => "rider",
+            Who::System => "system",
             Who::Dispatcher(_) | Who::Supervisor | Who::Auditor | Who::Foreigner | Who::Nobody => {
                 "staff"
             }

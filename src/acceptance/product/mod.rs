@@ -162,6 +162,7 @@ pub(super) fn look(names: &Names<'_>, who: &Who, task: &str) -> Request {
         | Who::Auditor
         | Who::Foreigner
         | Who::Nobody
+        | Who::System
         | Who::Rider(_) => Request::get(format!("/api/v1/tasks/{}", names.task(task).0)),
     }
 }

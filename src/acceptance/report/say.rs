@@ -46,6 +46,7 @@ pub(super) fn who(lang: Lang, who: &Who) -> String {
         Who::Auditor => "report-who-auditor",
         Who::Foreigner => "report-who-foreigner",
         Who::Nobody => "report-who-nobody",
+        Who::System => "report-who-system",
     };
     words(lang, key, &[])
 }

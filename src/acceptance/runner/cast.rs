@@ -92,7 +92,7 @@ impl Runner {
             Who::Auditor => &people.auditor,
             Who::Foreigner => &people.foreigner,
             // A customer has a link and no token.
-            Who::Customer | Who::Nobody => return None,
+            Who::Customer | Who::Nobody | Who::System => return None,
             Who::Rider(name) => &cast.get(name)?.token,
         })
     }

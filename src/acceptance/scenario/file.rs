@@ -210,7 +210,8 @@ impl RawStep {
 
     fn who(&self) -> Result<Who, String> {
         let who = self.who.as_deref().ok_or("who is missing")?;
-        Who::parse(who).ok_or_else(|| format!("{who:?} is nobody who acts"))
+        let known = Who::parse(who).filter(|known| *known != Who::System);
+        known.ok_or_else(|| format!("{who:?} is nobody who acts"))
     }
 
     /// One racer, or as many riders as `12 riders` says.

@@ -85,7 +85,8 @@ impl World {
             | Who::Dispatcher(_)
             | Who::Supervisor
             | Who::Auditor
-            | Who::Nobody => false,
+            | Who::Nobody
+            | Who::System => false,
         }
     }
 

@@ -50,6 +50,8 @@ pub enum Who {
     Foreigner,
     /// Somebody without any credentials.
     Nobody,
+    /// The product itself, which releases what has lapsed. Nobody plays it.
+    System,
     /// A rider, by the scenario's name for him or her.
     Rider(String),
 }
@@ -71,6 +73,7 @@ impl Who {
             "auditor" => Self::Auditor,
             FOREIGNER => Self::Foreigner,
             "nobody" => Self::Nobody,
+            "the system" => Self::System,
             rider => {
                 let digits = rider.strip_prefix('R')?;
                 let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -90,6 +93,7 @@ impl Who {
             Self::Dispatcher(_) | Self::Foreigner => Role::Dispatcher,
             Self::Supervisor => Role::Supervisor,
             Self::Auditor | Self::Nobody => Role::Auditor,
+            Self::System => Role::System,
             Self::Rider(_) => Role::Rider,
         }
     }
@@ -104,7 +108,8 @@ impl Who {
             | Self::Supervisor
             | Self::Auditor
             | Self::Foreigner
-            | Self::Nobody => None,
+            | Self::Nobody
+            | Self::System => None,
         }
     }
 
@@ -125,6 +130,7 @@ impl fmt::Display for Who {
             Self::Auditor => "auditor",
             Self::Foreigner => FOREIGNER,
             Self::Nobody => "nobody",
+            Self::System => "the system",
             Self::Rider(name) => name,
         })
     }

@@ -83,6 +83,7 @@ impl Actors {
             Who::Dispatcher(number) => Actor::Staff(StaffId(i64::MAX - i64::from(*number))),
             Who::Supervisor => Actor::Staff(StaffId(i64::MAX - 10)),
             Who::Foreigner => Actor::Staff(StaffId(i64::MAX - 11)),
+            Who::System => Actor::System,
             Who::Auditor | Who::Nobody | Who::Customer | Who::Rider(_) => {
                 Actor::Staff(StaffId(i64::MAX - 12))
             }

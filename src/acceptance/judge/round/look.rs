@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::{Hearing, answers, took_ms};
 use crate::{
     acceptance::{
-        judge::{Did, Rule, StepVerdict, Where},
+        judge::{Did, Key, Rule, StepVerdict, Where, log},
         product,
         record::Purpose,
         scenario::Step,
-        words::{Standing, Who},
+        words::{Returns, Standing, Who},
     },
     domain::{
         command::Verb,
@@ -36,15 +36,11 @@ impl Hearing<'_, '_> {
         self.world.now_ms = self.world.now_ms.max(self.since_ms(to));
         let due = self.release();
         let fits = self.settled(number);
-        let should: Vec<_> = due
-            .iter()
-            .filter_map(|name| Some(format!("{name}: {}", self.world.task(name)?.standing())))
-            .collect();
         let did = Did::Clock { moment: moment.to_owned(), racing: false };
         out.push(StepVerdict {
             step: number,
             did,
-            expected: should,
+            expected: Vec::new(),
             returned: Vec::new(),
             should_stand: None,
             stands: None,
@@ -56,6 +52,55 @@ impl Hearing<'_, '_> {
             note: step.note.clone(),
             fits,
         });
+        for name in due {
+            let row = self.released(number, &name);
+            out.push(row);
+        }
+    }
+
+    /// What the release of a lapsed offer was: the system's own command, which nobody is answered. It stands in the log.
+    fn released(&mut self, number: usize, name: &str) -> StepVerdict {
+        let task = self.world.task(name);
+        let (should, revision) =
+            task.map_or((String::new(), 0), |task| (task.standing().to_string(), task.revision));
+        let entries = log::entries(self, name).unwrap_or_default();
+        let entry = entries.iter().find(|entry| entry.to_revision == Some(revision));
+        let entry = entry.filter(|entry| entry.action == Verb::Expire.as_str()).cloned();
+        let fits = entry.is_some() || self.round.cut_short.is_some();
+        if !fits {
+            let expected = format!("{} → revision {revision}", Verb::Expire);
+            let about = format!("{} {}", Who::System, Verb::Expire);
+            self.find(Rule::WrongLog, Some(number), &about, &expected, "it is not in the log");
+        }
+        let returned = match &entry {
+            Some(_) => Returns::Done,
+            None => Returns::Broken("it is not in the log".to_owned()),
+        };
+        StepVerdict {
+            step: number,
+            did: Did::Command {
+                who: Who::System.to_string(),
+                racers: 0,
+                command: Verb::Expire.to_string(),
+                task: name.to_owned(),
+                rider: None,
+                seconds: None,
+                named: Some(revision - 1),
+                key: Key::Fresh,
+                lost: false,
+            },
+            expected: vec![Returns::Done.to_string()],
+            returned: vec![returned.to_string()],
+            should_stand: Some(should.clone()),
+            stands: entry.as_ref().map(|_| should),
+            revision: entry.as_ref().and_then(|entry| entry.to_revision),
+            event: entry.as_ref().map(|entry| entry.number),
+            at: entry.map(|entry| entry.occurred_at),
+            status: None,
+            took_ms: None,
+            note: None,
+            fits,
+        }
     }
 
     /// Holds the last look at each task after a moment has come against where the table has it then: where the clock can
