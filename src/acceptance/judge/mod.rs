@@ -37,7 +37,9 @@ use super::{
     record::{ClockLine, Exchange, Line, NotPlayed, Purpose, RunLine, ScenarioLine},
     scenario::{Scenario, from_text},
     table::Table,
+    words::Who,
 };
+use crate::domain::command::Actor;
 
 /// The table that the scenarios that come along are written for. Under any other table, the table alone says what has
 /// to come back.
@@ -61,6 +63,8 @@ struct Court<'a> {
     run: &'a RunLine,
     table: Table,
     coverage: Coverage,
+    /// Who is who in the product's log, of those who are the same people all through the run.
+    actors: BTreeMap<Who, Actor>,
 }
 
 impl Court<'_> {
@@ -84,7 +88,7 @@ pub fn judge(lines: &[Line]) -> Result<RunVerdict, NoCase> {
     let table = Table::parse(&run.table, &run.table_text);
     let table = table.map_err(|error| NoCase(error.to_string()))?;
     let coverage = Coverage::of(&table);
-    let mut court = Court { run, table, coverage };
+    let mut court = Court { run, table, coverage, actors: BTreeMap::new() };
     let mut rounds: Vec<Round<'_>> = Vec::new();
     let mut scenarios: Vec<ScenarioVerdict> = Vec::new();
     let mut pages: Vec<&Exchange> = Vec::new();

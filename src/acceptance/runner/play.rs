@@ -21,6 +21,8 @@ use crate::{
 
 /// How long the release of a lapsed offer is waited for, in real time.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a product gets to do by itself what it must not do.
+const GRACE: Duration = Duration::from_millis(40);
 /// How long to wait before looking again.
 const PAUSE: Duration = Duration::from_millis(3);
 
@@ -91,6 +93,8 @@ async fn steps(runner: &mut Runner, scene: &mut Scene, scenario: &Scenario) -> R
             What::Clock(moment) => {
                 let to = moment_of(scene, *moment)?;
                 set_clock(runner, scene, number, to).await?;
+                // Time for a timer that is wrong to show it: one that comes early, late, or was armed for something else.
+                tokio::time::sleep(GRACE).await;
                 settle(runner, scene, number).await?;
             }
             What::Look { who, task } => {

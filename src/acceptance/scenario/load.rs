@@ -24,6 +24,8 @@ const SCENARIOS: &[(&str, &str)] = scenarios![
     "late-accept-against-next-offer",
     "old-invitation-new-invitation",
     "lapsed-offer-is-open-to-others",
+    "deadline-of-an-earlier-offer",
+    "grabbed-long-after",
     "decline",
     "decline-twice",
     "withdraw",

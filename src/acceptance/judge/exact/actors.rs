@@ -31,7 +31,8 @@ pub(super) fn actor_of(written: &EntryActor) -> Option<Actor> {
 pub(super) fn learn(hearing: &mut Hearing<'_, '_>, logs: &[(TaskId, Vec<Entry>)]) -> Actors {
     let mut actors = Actors::default();
     let mut wrong = Vec::new();
-    for exchange in &hearing.round.exchanges {
+    let round = hearing.round;
+    for exchange in &round.exchanges {
         for (ask, told) in exchange.asks.iter().zip(answers(exchange)) {
             let number =
                 told.answer.as_ref().and_then(|answer| Some(answer.event.as_ref()?.number));
@@ -45,14 +46,26 @@ pub(super) fn learn(hearing: &mut Hearing<'_, '_>, logs: &[(TaskId, Vec<Entry>)]
                     hearing.round.line.cast.get(name).map(|player| Actor::Rider(player.id))
                 }
                 Who::Customer => entry.task_id.map(Actor::Customer),
-                who => actors.known.get(&(who.clone(), None)).cloned(),
+                who => hearing.court.actors.get(who).cloned(),
             };
+            // Two people are two in the log.
+            let other =
+                hearing.court.actors.iter().find(|(who, it)| **it == actor && **who != ask.who);
+            if let Some((other, _)) = other {
+                let about = format!("{} {}", ask.who, ask.command);
+                let expected = "somebody else than for anybody else".to_owned();
+                wrong.push((exchange.step, about, expected, format!("{actor}, as for {other}")));
+            }
             if expected.as_ref().is_some_and(|expected| *expected != actor) {
                 let who = format!("{} {}", ask.who, ask.command);
                 let expected = expected.map(|it| it.to_string()).unwrap_or_default();
                 wrong.push((exchange.step, who, expected, actor.to_string()));
             }
             let scope = entry.task_id.filter(|_| ask.who == Who::Customer);
+            if ask.who.rider().is_none() && scope.is_none() {
+                let known = hearing.court.actors.entry(ask.who.clone());
+                known.or_insert_with(|| actor.clone());
+            }
             actors.known.entry((ask.who.clone(), scope)).or_insert(actor);
         }
     }

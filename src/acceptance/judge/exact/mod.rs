@@ -1,6 +1,6 @@
 //! The exact check: is there one order of effects that explains every answer, every look and the log?
 //!
-//! The record is put into the words of [`history`], which decides in linear time.
+//! The record is put into the words of [`history::judge`], which decides in linear time.
 //!
 //! | file | |
 //! |---|---|

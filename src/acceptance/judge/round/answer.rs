@@ -1,13 +1,19 @@
 //! One answer, against the expected one, against the first one under its key, and the task that it shows.
 
 use super::{Hearing, is_shown_as};
-use crate::acceptance::{
-    judge::Rule,
-    product::{self, Told},
-    record::Exchange,
-    table::Ask,
-    words::Returns,
+use crate::{
+    acceptance::{
+        judge::Rule,
+        product::{self, Told},
+        record::Exchange,
+        table::Ask,
+        words::Returns,
+    },
+    domain::id::rfc3339,
 };
+
+/// How far apart the time of a decision and that of its answer may be, in milliseconds.
+const MOST_APART_MS: i64 = 10_000;
 
 impl Hearing<'_, '_> {
     /// Holds one answer against the expected one.
@@ -31,7 +37,21 @@ impl Hearing<'_, '_> {
             }
             _ => {}
         }
+        self.told_time(number, &about, exchange, told);
         self.same_answer(number, ask, exchange, told);
+    }
+
+    /// Holds the time in an answer against the time at which the product says that it sent it.
+    fn told_time(&mut self, number: usize, about: &str, exchange: &Exchange, told: &Told) {
+        let sent = exchange.reply.as_ref().and_then(|reply| reply.server_time.as_deref());
+        let (Some(sent), Some(answer)) = (sent.and_then(rfc3339::parse), &told.answer) else {
+            return;
+        };
+        let apart_ms = sent.ms_since(answer.server_time).abs();
+        if !matches!(told.returns, Returns::Again(_)) && apart_ms > MOST_APART_MS {
+            let (expected, found) = (sent.to_string(), answer.server_time.to_string());
+            self.find(Rule::WrongState, Some(number), &format!("{about}: time"), &expected, &found);
+        }
     }
 
     /// Holds an answer that is given again against the first one.
