@@ -122,7 +122,8 @@ pub fn from_folder(folder: &Path) -> Result<Vec<Scenario>, BadScenario> {
             files.push(path);
         }
     }
-    files.sort();
+    // By name, as people would put them: `decline` before `decline-twice`.
+    files.sort_by_key(|path| path.file_stem().map(ToOwned::to_owned));
     if files.is_empty() {
         return Err(bad("there is no scenario in it".to_owned()));
     }
