@@ -99,6 +99,36 @@ for_each_database!(a_rider_never_learns_of_another_rider, |desk| async move {
         .problem(403, "FORBIDDEN");
 });
 
+for_each_database!(the_attempts_of_the_losers_are_read_by_the_desk_alone, |desk| async move {
+    let http = Face::of(desk).await;
+    let task = http.create().await;
+    let path = format!("/api/v1/tasks/{}", task.0);
+    http.post(&rider(1), &format!("{path}/grab"), &json!({ "revision": 1 })).await.done();
+    http.post(&rider(2), &format!("{path}/grab"), &json!({ "revision": 1 }))
+        .await
+        .refused("TAKEN_BY_OTHER");
+    let read = http.get(&D1, &format!("{path}/attempts")).await.is(200);
+    let told: Vec<_> = read
+        .at("/items")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|item| {
+            (
+                item["actor"]["id"].clone(),
+                item["verb"].clone(),
+                item["code"].clone(),
+                item["revision_seen"].clone(),
+            )
+        })
+        .collect();
+    let told = serde_json::to_value(told).expect("JSON");
+    assert_eq!(told, json!([["1", "grab", "done", 2], ["2", "grab", "TAKEN_BY_OTHER", 2]]));
+    let attempts = format!("{path}/attempts");
+    http.get(&rider(2), &attempts).await.problem(403, "FORBIDDEN");
+    http.get(&FOREIGN_DISPATCHER, &attempts).await.problem(404, "NOT_FOUND");
+});
+
 for_each_database!(a_shop_sees_its_own_orders_alone, |desk| async move {
     let http = Face::of(desk).await;
     let (own, theirs) = (http.create().await, Actor::Intake("other_shop".to_owned()));

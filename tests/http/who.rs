@@ -99,7 +99,7 @@ for_each_database!(the_wrong_role_may_not_and_nothing_changes, |desk| async move
         match who {
             Actor::Rider(_) => {
                 of_rider
-                    || (!command && end != "tasks" && !path.ends_with("/events"))
+                    || (!command && !["tasks", "events", "attempts"].contains(&end))
                     || path.ends_with("/api/v1/events")
             }
             Actor::Intake(_) => {
