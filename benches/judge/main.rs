@@ -49,7 +49,7 @@ fn run_of(tasks: usize, requests: usize, clients: usize) -> Vec<Line> {
     let mut rng = StdRng::seed_from_u64(11);
     let each = requests / tasks;
     let mut lines = Vec::with_capacity(requests * 3);
-    for (id, number) in (1_i64..).zip(0..tasks) {
+    for (id, number) in (desk::TASK.0..).zip(0..tasks) {
         let shape = Shape {
             task: TaskId(id),
             clients: clients.min(each),
