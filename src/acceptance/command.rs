@@ -75,6 +75,9 @@ pub enum Error {
     /// There is no small server.
     #[error("a small server can not be started: {0}")]
     Small(io::Error),
+    /// Somebody has broken it off.
+    #[error("stopped before the end: there is no verdict, and nothing is left behind")]
+    Stopped,
     /// The run could not be made.
     #[error(transparent)]
     Run(#[from] runner::Error),
@@ -125,13 +128,14 @@ fn scenarios(request: &Request) -> Result<Vec<Scenario>, Error> {
     Ok(all.into_iter().filter(|scenario| request.scenarios.contains(&scenario.id)).collect())
 }
 
-/// Plays, judges and writes the evidence.
+/// Plays, judges and writes the evidence, unless `stopped` comes first.
 ///
 /// # Errors
 /// [`Error`] if there is no verdict; a failed run is one.
 pub async fn run(
     request: &Request,
     progress: &(dyn Fn(Progress<'_>) + Send + Sync),
+    stopped: impl Future<Output = ()>,
 ) -> Result<RunVerdict, Error> {
     let (table, text) = table(&request.table)?;
     let scenarios = scenarios(request)?;
@@ -147,7 +151,11 @@ pub async fn run(
             (small.target(), None, Some(small))
         }
     };
-    let played = play(request, target, (table, text), &scenarios, progress).await;
+    // Whoever breaks it off leaves no server and no database behind.
+    let played = tokio::select! {
+        played = play(request, target, (table, text), &scenarios, progress) => played,
+        () = stopped => Err(Error::Stopped),
+    };
     // Nobody else holds it by now: the target went with the run.
     if let Some(desk) = desk.and_then(Arc::into_inner) {
         desk.end().await;

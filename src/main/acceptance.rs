@@ -1,6 +1,6 @@
 //! `dispatch-desk acceptance`: from the command line to an exit code.
 
-use std::{io::Write, net::SocketAddr, path::Path, process::ExitCode};
+use std::{fmt::Write as _, io::Write, net::SocketAddr, path::Path, process::ExitCode};
 
 use anyhow::Context;
 use dispatch_desk::{
@@ -30,22 +30,31 @@ pub async fn run(what: Acceptance) -> anyhow::Result<ExitCode> {
         }
         Acceptance::KnownBad { name: Some(name), listen } => stand_in(&name, listen).await,
         Acceptance::KnownBad { name: None, .. } => {
-            let mut out = std::io::stdout().lock();
+            let mut list = String::new();
             for listed in known_bad::all()? {
-                writeln!(out, "{:28} {} · {}", listed.name, listed.title.zh, listed.title.en)?;
+                let (name, title) = (listed.name, listed.title);
+                writeln!(list, "{name:28} {} · {}", title.zh, title.en)?;
                 for (scenario, rule) in &listed.fails {
-                    writeln!(out, "    {scenario}: {}", rule.name())?;
+                    writeln!(list, "    {scenario}: {}", rule.name())?;
                 }
             }
-            Ok(ExitCode::SUCCESS)
+            show(&list)
         }
         Acceptance::Scenarios => {
-            let mut out = std::io::stdout().lock();
+            let mut list = String::new();
             for scenario in scenario::built_in()? {
-                writeln!(out, "{:40} {} · {}", scenario.id, scenario.title.zh, scenario.title.en)?;
+                writeln!(list, "{:40} {} · {}", scenario.id, scenario.title.zh, scenario.title.en)?;
             }
-            Ok(ExitCode::SUCCESS)
+            show(&list)
         }
+    }
+}
+
+/// Prints a list. Whoever reads it may leave after the first lines.
+fn show(list: &str) -> anyhow::Result<ExitCode> {
+    match std::io::stdout().write_all(list.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(ExitCode::SUCCESS),
     }
 }
 
@@ -73,7 +82,7 @@ async fn play(arguments: AcceptanceRun) -> anyhow::Result<ExitCode> {
         bar.set_position(u64::try_from(progress.done).unwrap_or(u64::MAX));
         bar.set_message(progress.scenario.to_owned());
     };
-    let verdict = acceptance::run(&request, &show).await;
+    let verdict = acceptance::run(&request, &show, super::serve::end()?).await;
     bar.finish_and_clear();
     let verdict = verdict?;
     print(&verdict)?;

@@ -69,6 +69,6 @@ async fn nothing_there_is_no_verdict() {
     std::fs::write(&credentials, people).expect("written");
     let mut request = scene::request(&folder.path().join("out"), Kind::Sqlite, &["normal-flow"], 1);
     request.asked = Asked::At { origin: "http://127.0.0.1:1".to_owned(), credentials };
-    let ran = dispatch_desk::acceptance::run(&request, &|_| ()).await;
+    let ran = dispatch_desk::acceptance::run(&request, &|_| (), std::future::pending()).await;
     assert!(ran.is_err_and(|error| error.to_string().contains("can not be asked")));
 }

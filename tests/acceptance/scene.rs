@@ -42,7 +42,8 @@ pub async fn run(kind: Kind, scenarios: &[&str], rounds: u32) -> Ran {
 
 /// Plays what is asked for.
 pub async fn play(request: &Request) -> RunVerdict {
-    acceptance::run(request, &|_| ()).await.unwrap_or_else(|error| panic!("it runs: {error}"))
+    let ran = acceptance::run(request, &|_| (), std::future::pending()).await;
+    ran.unwrap_or_else(|error| panic!("it runs: {error}"))
 }
 
 impl Ran {

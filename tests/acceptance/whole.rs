@@ -84,3 +84,32 @@ async fn held_to_another_products_table_this_desk_fails() {
         .collect();
     assert_eq!(failed, ["race-two-riders"], "{:#?}", findings_of(&verdict));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_was_broken_off_leaves_no_verdict_and_can_be_made_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let request = scene::request(folder.path(), Kind::Sqlite, &["normal-flow", "decline"], 1);
+    // Somebody presses Ctrl-C while the second scenario is played.
+    let (press, pressed) = tokio::sync::oneshot::channel();
+    let press = std::sync::Mutex::new(Some(press));
+    let progress = |progress: dispatch_desk::acceptance::runner::Progress<'_>| {
+        let press = press.lock().expect("nobody panics").take_if(|_| progress.done == 1);
+        let _ = press.map(|press| press.send(()));
+    };
+    let stopped = async {
+        let _ = pressed.await;
+    };
+    let ran = dispatch_desk::acceptance::run(&request, &progress, stopped).await;
+    assert!(matches!(ran, Err(dispatch_desk::acceptance::Error::Stopped)), "{ran:?}");
+    let there = |name: &str| folder.path().join(name).exists();
+    assert!(!there("history.jsonl") && !there("report.html"), "there is nothing to be signed");
+    assert_eq!(scene::play(&request).await.outcome, Outcome::Passed);
+    assert!(there("history.jsonl") && there("report.html") && !there("history.partial"));
+
+    // A folder of somebody else's is left alone.
+    let other = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(other.path().join("thesis.txt"), "mine").expect("written");
+    let request = scene::request(other.path(), Kind::Sqlite, &["decline"], 1);
+    let ran = dispatch_desk::acceptance::run(&request, &|_| (), std::future::pending()).await;
+    assert!(ran.is_err_and(|error| error.to_string().contains("is not empty")));
+}

@@ -13,7 +13,7 @@ mod rows;
 mod search;
 
 use self::{
-    rows::{empty, rows},
+    rows::rows,
     search::{Run, Search},
 };
 use super::{
@@ -132,7 +132,7 @@ pub(super) fn judge(
             Racer::Asks(_) => None,
         });
         let did = Did::Clock { moment: words.unwrap_or_default(), racing: true };
-        out.push(StepVerdict { at: Some(clock.to), fits, ..empty(number, did) });
+        out.push(StepVerdict { at: Some(clock.to), fits, ..StepVerdict::of(number, did) });
     }
     rows(number, &runs, fits, out);
 }

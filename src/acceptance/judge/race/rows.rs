@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     super::{
-        Did, StepVerdict,
+        StepVerdict,
         round::{Hearing, did, took_ms},
     },
     search::Run,
@@ -13,24 +13,6 @@ use crate::{
     acceptance::words::Returns,
     domain::{answer::Answer, id::Timestamp},
 };
-
-pub(super) fn empty(step: usize, did: Did) -> StepVerdict {
-    StepVerdict {
-        step,
-        did,
-        expected: Vec::new(),
-        returned: Vec::new(),
-        should_stand: None,
-        stands: None,
-        revision: None,
-        event: None,
-        at: None,
-        status: None,
-        took_ms: None,
-        note: None,
-        fits: true,
-    }
-}
 
 /// One row for each kind of racer: those who give the same command on the same task.
 pub(super) fn rows(number: usize, runs: &[Run<'_>], fits: bool, out: &mut Vec<StepVerdict>) {
@@ -70,7 +52,7 @@ pub(super) fn rows(number: usize, runs: &[Run<'_>], fits: bool, out: &mut Vec<St
             status: won.exchange.reply.as_ref().map(|reply| reply.status),
             took_ms: Some(times().fold(0.0, f64::max)),
             fits,
-            ..empty(number, did(first.ask, first.asked, kind.len()))
+            ..StepVerdict::of(number, did(first.ask, first.asked, kind.len()))
         });
     }
 }

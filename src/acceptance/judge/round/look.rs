@@ -37,21 +37,8 @@ impl Hearing<'_, '_> {
         let due = self.release();
         let fits = self.settled(number);
         let did = Did::Clock { moment: moment.to_owned(), racing: false };
-        out.push(StepVerdict {
-            step: number,
-            did,
-            expected: Vec::new(),
-            returned: Vec::new(),
-            should_stand: None,
-            stands: None,
-            revision: None,
-            event: None,
-            at: Some(to),
-            status: None,
-            took_ms: None,
-            note: step.note.clone(),
-            fits,
-        });
+        let (at, note) = (Some(to), step.note.clone());
+        out.push(StepVerdict { at, note, fits, ..StepVerdict::of(number, did) });
         for name in due {
             let row = self.released(number, &name);
             out.push(row);
