@@ -76,7 +76,7 @@ pub enum Error {
     #[error("a small server can not be started: {0}")]
     Small(io::Error),
     /// Somebody has broken it off.
-    #[error("stopped before the end: there is no verdict, and nothing is left behind")]
+    #[error("stopped before the end: there is no verdict; on a running product, tasks of the scenario that was played may be left")]
     Stopped,
     /// The run could not be made.
     #[error(transparent)]
