@@ -76,7 +76,9 @@ pub enum Error {
     #[error("a small server can not be started: {0}")]
     Small(io::Error),
     /// Somebody has broken it off.
-    #[error("stopped before the end: there is no verdict; on a running product, tasks of the scenario that was played may be left")]
+    #[error(
+        "stopped before the end: there is no verdict; on a running product, tasks of the scenario that was played may be left"
+    )]
     Stopped,
     /// The run could not be made.
     #[error(transparent)]
