@@ -43,8 +43,8 @@ fn peer(group: IpAddr, minute: i64) -> String {
 
 /// How long an account has to wait after so many failures, in seconds: 1, 2, 4, … 300.
 fn delay_s(failures: i64) -> i64 {
-    let Ok(beyond) = u32::try_from(failures - FREE) else { return 0 };
-    1_i64.checked_shl(beyond.min(9)).map_or(LONGEST_S, |seconds| seconds.min(LONGEST_S))
+    let beyond = failures - FREE;
+    if beyond < 0 { 0 } else { (1 << beyond.min(9)).min(LONGEST_S) }
 }
 
 /// What is left of the delay after these failures, in seconds.

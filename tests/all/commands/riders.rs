@@ -105,10 +105,7 @@ for_each_database!(a_moved_rider_still_delivers, |desk| async move {
     let (held, asked, open) = (desk.create().await, desk.create().await, desk.create().await);
     desk.done(rider(1), held, 1, GRAB).await;
     desk.done(D1, asked, 1, offer(1)).await;
-    assert_eq!(
-        desk.change_rider(1, RiderChange { region: Some(SOUTH), ..RiderChange::default() }).await,
-        1
-    );
+    assert_eq!(desk.moved(1, SOUTH).await, 1);
     let last = desk.events(asked).await.pop().expect("an event");
     assert_eq!(last.reason.as_deref(), Some("rider_moved"));
 
