@@ -33,8 +33,8 @@ CREATE INDEX dispatch_event_time ON dispatch_event (occurred_at, number);
 CREATE INDEX attempt_time ON attempt (at, number);
 -- what concerns one rider,
 CREATE INDEX dispatch_event_rider ON dispatch_event (rider_id, occurred_at, number) WHERE rider_id IS NOT NULL;
--- and what one member of staff or one source did; a rider's own events are among those that concern the rider.
+-- and what somebody did,
 CREATE INDEX dispatch_event_actor ON dispatch_event (actor_kind, actor_id, occurred_at, number)
-    WHERE actor_kind IN ('staff', 'intake');
--- What somebody tried.
-CREATE INDEX attempt_actor ON attempt (actor_kind, actor_id, at, number);
+    WHERE actor_kind <> 'system';
+-- or tried. What the system does is most of what is not done by people, and found by time.
+CREATE INDEX attempt_actor ON attempt (actor_kind, actor_id, at, number) WHERE actor_kind <> 'system';

@@ -13,6 +13,7 @@
 //! | [`admin`] | what is done to the desk itself |
 //! | [`fingerprint`] | what makes two requests the same |
 //! | [`history`] | the judge of a recorded run |
+//! | [`seal`] | what binds the log, so that a change of it shows |
 //!
 //! # How to add a verb
 //! A variant of [`act::Verb`] and of [`act::Act`]; the compiler then asks for its cells and
@@ -37,6 +38,7 @@ pub mod legal;
 pub mod order;
 pub mod policy;
 pub mod refusal;
+pub mod seal;
 pub mod table;
 pub mod task;
 pub(crate) mod text_enum;

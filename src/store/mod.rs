@@ -13,6 +13,7 @@
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
 //! | `access` | tokens, passwords, links, sessions |
+//! | `seals`, `audit` | seals over the log; the auditor's search |
 //! | `rows` | rows and what they mean |
 //! | `scratch` | a database that is made for one use and removed again |
 //! | `error` | how a database fails, and what to do about it |
@@ -25,6 +26,7 @@
 
 mod access;
 mod accounts;
+mod audit;
 mod connect;
 mod counts;
 mod creations;
@@ -41,12 +43,14 @@ mod read;
 mod readers;
 mod rows;
 mod scratch;
+mod seals;
 mod sql;
 mod tx;
 mod write;
 
 pub use access::{ApiToken, WebSession, token_hash};
 pub use accounts::{NamedRegion, Names, RiderAccount, StaffAccount};
+pub use audit::{Entry, Found, Place, Search};
 pub use counts::{Counts, Span};
 pub use creations::Created;
 pub use db::{Db, Product, Time};
@@ -61,6 +65,7 @@ pub use read::{Attempt, Due, LedgerOffer, LogCounts};
 pub use readers::{EventPage, Offered};
 pub use rows::LoggedEvent;
 pub use scratch::Scratch;
+pub use seals::Bounds;
 pub use tx::Tx;
 pub use write::Steps;
 
