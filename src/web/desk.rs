@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::uploads::Uploads;
+use super::{exports::Exports, uploads::Uploads};
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::{fingerprint::hex, id::Timestamp},
@@ -58,6 +58,7 @@ struct Inner {
     hashing: Semaphore,
     demo: bool,
     uploads: Uploads,
+    exports: Exports,
 }
 
 impl Desk {
@@ -77,8 +78,8 @@ impl Desk {
 
     fn with(executor: Executor, origin: Origin, entropy: Arc<dyn Entropy>, demo: bool) -> Self {
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
-        let uploads = Uploads::default();
-        Self(Arc::new(Inner { executor, origin, entropy, hashing, demo, uploads }))
+        let (uploads, exports) = (Uploads::default(), Exports::default());
+        Self(Arc::new(Inner { executor, origin, entropy, hashing, demo, uploads, exports }))
     }
 
     /// Takes commands.
@@ -104,6 +105,11 @@ impl Desk {
     /// Files that were uploaded to be looked at.
     pub(super) fn uploads(&self) -> &Uploads {
         &self.0.uploads
+    }
+
+    /// Exports of the log that are under way.
+    pub(super) fn exports(&self) -> &Exports {
+        &self.0.exports
     }
 
     /// The instant to wait and to show by; decisions use the store's own.

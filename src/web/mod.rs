@@ -14,6 +14,7 @@
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
+//! | `exports` | how many exports of the log somebody has under way |
 //! | `uploads` | files that somebody looks at before they are imported |
 //! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
 //! | `api/` | JSON for scripts |
@@ -24,6 +25,7 @@ mod chip;
 mod console;
 mod desk;
 mod enter;
+mod exports;
 mod extract;
 mod files;
 mod forms;

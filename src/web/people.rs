@@ -110,6 +110,7 @@ impl Seat {
             who: staff.or(rider).map(|name| (name, role)),
             regions: names.join(" · "),
             may_create: self.may(Verb::Create),
+            may_audit: super::console::may_audit(self.caller.role),
             ..Shell::new(desk, &self.taste, zone)
         }
     }

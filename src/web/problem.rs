@@ -108,6 +108,9 @@ codes! {
     /// A position outside of the globe.
     NotOnEarth = 400 "NOT_ON_EARTH"
         "经纬度超出范围。" "A latitude or longitude is out of range.",
+    /// Enough exports of the same person are under way.
+    TooManyExports = 429 "TOO_MANY_EXPORTS"
+        "您已有两个导出正在进行，请等其中一个完成。" "Two exports of yours are under way; wait until one is done.",
     /// The offer's time lies outside the policy's limits.
     OfferSeconds = 422 "OFFER_SECONDS"
         "邀请时长超出区域规则。" "The offer's time lies outside the limits of the region's policy.",
@@ -256,6 +259,9 @@ impl IntoResponse for Problem {
             }
             503 => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            429 => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("10"));
             }
             _ => {}
         }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use dispatch_desk::domain::{
+    admin::AdminAction,
     command::{Role, Verb},
     facts::Duty,
     refusal::Ineligible,
@@ -148,6 +149,24 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("mode-", names(Mode::ALL)),
         ("offer-", with(names(OfferAnswer::ALL), &["waiting"])),
         ("role-", names(Role::ALL)),
+        ("audit-did-", names(AdminAction::ALL)),
+        ("audit-show-", own(&["all", "events", "attempts"])),
+        ("audit-book-", own(&["event", "attempt"])),
+        ("audit-actor-", own(&["system", "intake", "customer", "rider", "staff"])),
+        (
+            "audit-field-",
+            own(&[
+                "task",
+                "rider",
+                "actor_kind",
+                "actor",
+                "what",
+                "region",
+                "from",
+                "to",
+                "before",
+            ]),
+        ),
         ("vehicle-", names(Vehicle::ALL)),
         ("ineligible-", with(names(Ineligible::ALL), &["full"])),
         ("duty-is-", own(&["paused", "off"])),

@@ -6,6 +6,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod audit;
 mod browser;
 mod budget;
 mod console;

@@ -10,8 +10,10 @@
 //! | `command` | a form that was sent: decided, then shown |
 //! | `import`, `import_file` | a file of another system: looked at, then imported |
 //! | `create` | a new task by hand |
+//! | `audit` | the log as a whole, for auditors: searched, exported |
 //! | `rules` | the table and the codes, as the program has them |
 
+mod audit;
 mod board;
 mod command;
 mod create;
@@ -28,6 +30,8 @@ use axum::{
     extract::DefaultBodyLimit,
     routing::{get, post},
 };
+
+pub(super) use audit::may as may_audit;
 
 use super::{desk::Desk, people::sessions, session::Lifetime};
 
@@ -48,6 +52,9 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/tasks/{id}/{verb}", post(command::command))
         .route("/import/{token}", get(import_file::file).post(import_file::run))
         .merge(uploads)
+        .route("/audit", get(audit::page))
+        .route("/audit/export.csv", get(audit::csv))
+        .route("/audit/export.jsonl", get(audit::jsonl))
         .route("/rules", get(rules::page))
         .layer(sessions(desk, "desk", Lifetime::STAFF))
 }
