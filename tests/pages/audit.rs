@@ -2,13 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use dispatch_desk::{
-    domain::{
-        command::{Act, Actor, Role},
-        id::{RegionId, StaffId},
-        seal::{Key, Keys},
-    },
-    engine::sealer::{CHUNK, Sealer, Step},
+use dispatch_desk::domain::{
+    command::{Act, Actor, Role},
+    id::{RegionId, StaffId},
 };
 use reqwest::{Method, StatusCode, header};
 use serde_json::Value;
@@ -29,11 +25,6 @@ fn rows(page: &Page) -> Vec<String> {
 /// The numbers of the rows: `Change 3`, `Attempt 5`.
 fn numbers(page: &Page) -> Vec<String> {
     page.document().select(&select("tbody td:nth-child(2)")).map(words_of).collect()
-}
-
-async fn seal(desk: &Desk) {
-    let sealer = Sealer::new(desk.db.clone(), Keys::one(Key::new([7; 32])), CHUNK);
-    assert_eq!(sealer.seal_all().await.unwrap(), Step::Nothing);
 }
 
 /// An auditor of the south.
@@ -112,7 +103,7 @@ for_each_database!(every_filter_finds_what_it_says, |desk| async move {
             page.says("Nothing fits these filters.");
         }
     }
-    seal(desk).await;
+    site.seal().await;
     let sealed = ada.get("/audit").await;
     sealed.says("event 5").says("attempt 6").says("1:");
     site.close().await;
@@ -212,7 +203,7 @@ for_each_database!(an_export_holds_what_was_searched_and_the_head, |desk| async 
     site.desk
         .refused(rider(8), task, 1, GRAB, dispatch_desk::domain::refusal::Code::TakenByOther)
         .await;
-    seal(&site.desk).await;
+    site.seal().await;
     let mut ada = Browser::enter(&site, &AUDITOR).await;
     let file = ada.get(&format!("/audit/export.jsonl?task={task}")).await;
     file.is(200);

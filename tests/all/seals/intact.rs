@@ -101,6 +101,46 @@ for_each_database!(a_sealer_that_died_in_between_is_followed_by_the_next, |desk|
     assert_eq!(finding(&desk).await, "intact");
 });
 
+for_each_database!(
+    a_sealer_in_the_background_seals_every_second_and_at_its_end,
+    |desk| async move {
+        desk.create().await;
+        let (stop, running) = Sealer::start(desk.db.clone(), keys());
+        let sealed = async |number| {
+            let mut looks = 0;
+            while desk
+                .read()
+                .await
+                .last_seal()
+                .await
+                .unwrap()
+                .is_none_or(|last| last.number < number)
+            {
+                looks += 1;
+                assert!(looks < 100_000, "seal {number} does not come");
+            }
+        };
+        sealed(1).await;
+        desk.create().await;
+        // It may be on its way to wait: then the clock moves before it looks when to go on, and has to move again.
+        let moved = async {
+            loop {
+                desk.advance_ms(1_000).await;
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            () = sealed(2) => {}
+            () = moved => {}
+        }
+        desk.create().await;
+        stop.send_replace(true);
+        running.await.unwrap();
+        let report = check(&desk, &[]).await;
+        assert_eq!((report.finding, report.unsealed_events, report.events), (None, 0, 3));
+    }
+);
+
 for_each_database!(an_older_key_vouches_for_what_it_has_sealed, |desk| async move {
     day(&desk).await;
     let (old, new) = (keys().newest().clone(), Key::new([8; 32]));
