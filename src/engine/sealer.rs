@@ -173,7 +173,7 @@ impl Sealer {
         let is_time = seen.noted_at.is_none_or(|noted| now.ms_since(noted) >= NOTED_EVERY_MS);
         if at_the_end || (is_new && is_time) {
             tracing::info!(
-                head = %last.head(), mac = last.mac, events = last.events.last,
+                head = %last.head(), mac = %last.mac, events = last.events.last,
                 attempts = last.attempts.last, "the log is sealed up to here"
             );
             (seen.noted, seen.noted_at) = (last.number, Some(now));

@@ -13,7 +13,7 @@
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
 //! | `access` | tokens, passwords, links, sessions |
-//! | `seals`, `audit` | seals over the log; the auditor's search |
+//! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
 //! | `rows` | rows and what they mean |
 //! | `scratch` | a database that is made for one use and removed again |
 //! | `error` | how a database fails, and what to do about it |
@@ -27,6 +27,7 @@
 mod access;
 mod accounts;
 mod audit;
+mod audit_sql;
 mod connect;
 mod counts;
 mod creations;

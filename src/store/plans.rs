@@ -9,7 +9,7 @@ mod tests {
     use super::super::{
         access::{END_SESSIONS_OF, PRUNE_LINKS, PRUNE_SESSIONS},
         accounts::{RIDER_ACCOUNT, RIDERS_OF},
-        audit::{
+        audit_sql::{
             ATTEMPT_STEP, ATTEMPT_STEP_BY, ATTEMPTS, ATTEMPTS_BY, ATTEMPTS_ON, EVENT_STEP,
             EVENT_STEP_ABOUT, EVENT_STEP_BY, EVENTS, EVENTS_ABOUT, EVENTS_BY, EVENTS_ON,
         },

@@ -237,7 +237,8 @@ mod tests {
 
     #[test]
     fn what_can_not_be_used_is_named() {
-        let wrong: [(&str, fn(&mut Asked)); 9] = [
+        type Set = fn(&mut Asked);
+        let wrong: [(&str, Set); 9] = [
             ("task", |asked| asked.task = "R1".into()),
             ("rider", |asked| asked.rider = "x".into()),
             ("actor_kind", |asked| asked.actor_kind = "ghost".into()),
