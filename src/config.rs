@@ -1,6 +1,7 @@
 //! Flags and their environment twins, parsed once. Nothing else reads the environment.
 
 mod acceptance;
+mod audit;
 mod demo;
 mod import;
 mod replay;
@@ -10,6 +11,7 @@ use std::{fmt, net::SocketAddr};
 use clap::{Args, Parser, Subcommand};
 
 pub use acceptance::{Acceptance, AcceptanceRun, PrivateDatabase};
+pub use audit::{Audit, AuditKey, ExportForm};
 pub use demo::DemoArgs;
 pub use import::ImportArgs;
 pub use replay::ReplayArgs;
@@ -34,6 +36,9 @@ pub enum Run {
         /// Which database.
         #[command(flatten)]
         database: Database,
+        /// What seals the log.
+        #[command(flatten)]
+        audit_key: AuditKey,
     },
     /// Try the desk without any set-up: a seeded region, and people who act by themselves.
     Demo(DemoArgs),
@@ -53,6 +58,15 @@ pub enum Run {
         /// What to do.
         #[command(subcommand)]
         admin: Admin,
+    },
+    /// Check the log against its seals, print the present head, export the log.
+    Audit {
+        /// Which database.
+        #[command(flatten)]
+        database: Database,
+        /// What to do.
+        #[command(subcommand)]
+        audit: Audit,
     },
     /// Compare the log with the rows and print what differs; exit code 1 if anything does, 2 if it could not be done.
     Reconcile {

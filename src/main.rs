@@ -4,6 +4,8 @@
 mod acceptance;
 #[path = "main/admin.rs"]
 mod admin;
+#[path = "main/audit.rs"]
+mod audit;
 #[path = "main/demo.rs"]
 mod demo;
 #[path = "main/replay.rs"]
@@ -32,11 +34,14 @@ async fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .init();
     let ran = match Config::parse().run {
-        Run::Serve { listen, database } => serve::serve(&listen, &database).await,
+        Run::Serve { listen, database, audit_key } => {
+            serve::serve(&listen, &database, &audit_key).await
+        }
         Run::Demo(arguments) => demo::run(&arguments).await,
         Run::Replay(arguments) => replay::run(*arguments).await,
         Run::Acceptance { what } => acceptance::run(what).await,
         Run::Admin { database, admin } => admin::run(&database, &admin).await,
+        Run::Audit { database, audit } => audit::run(&database, &audit).await,
         Run::Reconcile { database } => run_reconcile(&database).await,
         Run::Import(arguments) => run_import(*arguments).await,
         Run::Version { database, json } => version(&database, json).await,

@@ -13,6 +13,7 @@
 //! | [`admin`], [`authority`], [`scope`] | what is done to the desk itself; who may; what a token may |
 //! | [`fingerprint`] | what makes two requests the same |
 //! | [`history`] | the judge of a recorded run |
+//! | [`seal`] | what binds the log, so that a change of it shows |
 //!
 //! # How to add a verb
 //! A variant of [`act::Verb`] and of [`act::Act`]; the compiler then asks for its cells and
@@ -39,6 +40,7 @@ pub mod order;
 pub mod policy;
 pub mod refusal;
 pub mod scope;
+pub mod seal;
 pub mod table;
 pub mod task;
 pub(crate) mod text_enum;

@@ -13,6 +13,7 @@
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
 //! | `access` | tokens, passwords, links, sessions |
+//! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
 //! | `rows` | rows and what they mean |
 //! | `scratch` | a database that is made for one use and removed again |
 //! | `error` | how a database fails, and what to do about it |
@@ -25,6 +26,8 @@
 
 mod access;
 mod accounts;
+mod audit;
+mod audit_sql;
 mod connect;
 mod counts;
 mod creations;
@@ -43,6 +46,7 @@ mod readers;
 mod regions;
 mod rows;
 mod scratch;
+mod seals;
 mod sessions;
 mod sql;
 mod staff;
@@ -53,6 +57,7 @@ mod write;
 
 pub use access::{Link, LinkPurpose, token_hash};
 pub use accounts::{NamedRegion, Names, RiderAccount, StaffAccount};
+pub use audit::{Entry, Found, Place, Search};
 pub use counts::{Counts, Span};
 pub use creations::Created;
 pub use db::{Db, Product, Time};
@@ -69,6 +74,7 @@ pub use readers::{EventPage, Offered};
 pub use regions::{DatedPolicy, RegionChange, RegionRecord};
 pub use rows::LoggedEvent;
 pub use scratch::Scratch;
+pub use seals::Bounds;
 pub use sessions::WebSession;
 pub use staff::{RiderRecord, StaffChange, StaffRecord};
 pub use throttle::Failures;

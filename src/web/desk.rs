@@ -7,7 +7,7 @@ use std::sync::{
 
 use tokio::sync::Semaphore;
 
-use super::uploads::Uploads;
+use super::{exports::Exports, uploads::Uploads};
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::{fingerprint::hex, id::Timestamp},
@@ -63,6 +63,7 @@ struct Inner {
     waiting: AtomicUsize,
     demo: bool,
     uploads: Uploads,
+    exports: Exports,
 }
 
 impl Desk {
@@ -84,9 +85,18 @@ impl Desk {
 
     fn with(executor: Executor, origin: Origin, entropy: Arc<dyn Entropy>, demo: bool) -> Self {
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
-        let uploads = Uploads::default();
+        let (uploads, exports) = (Uploads::default(), Exports::default());
         let waiting = AtomicUsize::new(0);
-        Self(Arc::new(Inner { executor, origin, entropy, hashing, waiting, demo, uploads }))
+        Self(Arc::new(Inner {
+            executor,
+            origin,
+            entropy,
+            hashing,
+            waiting,
+            demo,
+            uploads,
+            exports,
+        }))
     }
 
     /// Takes commands.
@@ -112,6 +122,11 @@ impl Desk {
     /// Files that were uploaded to be looked at.
     pub(super) fn uploads(&self) -> &Uploads {
         &self.0.uploads
+    }
+
+    /// Exports of the log that are under way.
+    pub(super) fn exports(&self) -> &Exports {
+        &self.0.exports
     }
 
     /// The instant to wait and to show by; decisions use the store's own.

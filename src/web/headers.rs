@@ -112,6 +112,10 @@ fn finish(response: &mut Response, desk: &Desk, id: &str) {
     if status == StatusCode::SERVICE_UNAVAILABLE {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        // A page takes the place of the answer that said it.
+        headers.entry(header::RETRY_AFTER).or_insert(HeaderValue::from_static("10"));
+    }
     // What the desk says is true now; nobody may keep it for later. Files with their version in the name may be kept.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     for (name, value) in [("server-time", desk.now().to_string()), ("x-request-id", id.to_owned())]

@@ -9,12 +9,13 @@
 //! | `desk` | what every request needs: the executor, the origin, the doors |
 //! | `serve`, `whole` | connections, time-outs, bodies that nobody wants, the end in good order |
 //! | `headers` | what every answer carries |
-//! | `problem` | errors, for scripts and for people |
+//! | `problem`, `problem_code` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
 //! | `doors` | every route, and who may come through it |
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
+//! | `exports` | how many exports of the log somebody has under way |
 //! | `uploads` | files that somebody looks at before they are imported |
 //! | `account/` | one's own account |
 //! | `admin/` | pages for keeping the desk |
@@ -31,6 +32,7 @@ mod console;
 mod desk;
 mod doors;
 mod enter;
+mod exports;
 mod extract;
 mod files;
 mod forms;
@@ -42,6 +44,7 @@ mod peer;
 mod people;
 mod picture;
 mod problem;
+mod problem_code;
 mod rider;
 pub mod serve;
 mod session;

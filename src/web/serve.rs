@@ -19,7 +19,10 @@ use tokio::{
 use tower::ServiceExt;
 
 use super::{Desk, router, whole::Whole};
-use crate::engine::{expiry::Expiry, housekeeping::Housekeeping};
+use crate::{
+    domain::seal::Keys,
+    engine::{expiry::Expiry, housekeeping::Housekeeping, sealer::Sealer},
+};
 
 /// How long and how many.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +58,7 @@ pub struct Server {
     stop: watch::Sender<bool>,
     running: JoinHandle<()>,
     background: Vec<(watch::Sender<bool>, JoinHandle<()>)>,
+    sealer: Option<(watch::Sender<bool>, JoinHandle<()>)>,
     desk: Desk,
 }
 
@@ -70,7 +74,14 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let running = tokio::spawn(accept(desk.clone(), listener, limits, stopped));
         let background = vec![(stop_expiry, expiry), (stop_housekeeping, housekeeping)];
-        Ok(Self { address, stop, running, background, desk })
+        Ok(Self { address, stop, running, background, sealer: None, desk })
+    }
+
+    /// The same with a sealer of the log beside it, under these keys.
+    #[must_use]
+    pub fn sealing(self, keys: Keys) -> Self {
+        let sealer = Some(Sealer::start(self.desk.db().clone(), keys));
+        Self { sealer, ..self }
     }
 
     /// Where it listens.
@@ -89,6 +100,11 @@ impl Server {
             let _ = handle.await;
         }
         self.desk.executor().stop().await;
+        // Nothing is committed any more: the last seal closes all of it.
+        if let Some((stop, handle)) = self.sealer {
+            stop.send_replace(true);
+            let _ = handle.await;
+        }
         self.desk.db().close().await;
     }
 }

@@ -7,6 +7,7 @@
 mod harness;
 
 mod accounts;
+mod audit;
 mod browser;
 mod budget;
 mod console;

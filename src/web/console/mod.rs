@@ -10,9 +10,11 @@
 //! | `command` | a form that was sent: decided, then shown |
 //! | `import`, `import_file` | a file of another system: looked at, then imported |
 //! | `create` | a new task by hand |
+//! | `audit` | the log as a whole, for auditors: searched, exported |
 //! | `rules`, `access` | the table, the codes and the doors, as the program has them |
 
 mod access;
+mod audit;
 mod board;
 mod command;
 mod create;
@@ -52,6 +54,9 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .merge(uploads)
         .merge(account::staff())
         .merge(admin::router())
+        .route("/audit", get(audit::page))
+        .route("/audit/export.csv", get(audit::csv))
+        .route("/audit/export.jsonl", get(audit::jsonl))
         .route("/rules", get(rules::page))
         .route("/rules/access", get(access::page))
         .layer(sessions(desk, "desk", Lifetime::STAFF))
