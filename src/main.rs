@@ -6,6 +6,8 @@ mod acceptance;
 mod admin;
 #[path = "main/demo.rs"]
 mod demo;
+#[path = "main/log.rs"]
+mod log;
 #[path = "main/replay.rs"]
 mod replay;
 #[path = "main/serve.rs"]
@@ -23,15 +25,9 @@ use dispatch_desk::{
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::builder()
-                .with_default_directive(tracing::Level::INFO.into())
-                .from_env_lossy(),
-        )
-        .with_writer(std::io::stderr)
-        .init();
-    let ran = match Config::parse().run {
+    let config = Config::parse();
+    log::start(config.log);
+    let ran = match config.run {
         Run::Serve { listen, database } => serve::serve(&listen, &database).await,
         Run::Demo(arguments) => demo::run(&arguments).await,
         Run::Replay(arguments) => replay::run(*arguments).await,

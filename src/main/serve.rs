@@ -7,13 +7,15 @@ use dispatch_desk::{
     config::{Database, Listen},
     engine::executor::{Executor, Settings},
     store::{Db, Time},
-    web::{Desk, Limits, Origin, Server},
+    web::{Desk, Limits, Networks, Origin, Server},
 };
 
 /// Serves until SIGTERM or Ctrl-C.
 pub async fn serve(listen: &Listen, database: &Database) -> anyhow::Result<ExitCode> {
     // Before anything is opened: whoever asks us to stop must be heard from the first moment on.
     let ended = end()?;
+    let proxies = listen.trusted_proxy.iter().map(String::as_str);
+    let proxies = Networks::parse(proxies).map_err(anyhow::Error::msg)?;
     let db = Db::open(&database.url, Time::System).await?;
     let listener = tokio::net::TcpListener::bind(listen.listen)
         .await
@@ -24,9 +26,15 @@ pub async fn serve(listen: &Listen, database: &Database) -> anyhow::Result<ExitC
         None => Origin::parse(&format!("http://{address}")),
     };
     let origin = origin.map_err(anyhow::Error::msg)?;
+    if origin.is_unspecified() {
+        tracing::warn!(
+            "forms are taken from pages on this machine alone: say with --public-origin where browsers reach the desk"
+        );
+    }
     let executor = Executor::start(db, Settings::default());
     let desk = Desk::new(executor, origin);
-    let server = Server::start(desk, listener, Limits::default())?;
+    let limits = Limits { proxies, ..Limits::default() };
+    let server = Server::start(desk, listener, limits)?;
     tracing::info!("listening on http://{}", server.address());
     // Whoever reads may have gone; the server stays.
     let _ = writeln!(std::io::stdout(), "http://{}", server.address());

@@ -7,7 +7,10 @@
 //! | file | |
 //! |---|---|
 //! | `desk` | what every request needs: the executor, the origin, the doors |
-//! | `serve`, `whole` | connections, time-outs, bodies that nobody wants, the end in good order |
+//! | `serve`, `crowd`, `whole` | connections, how many of one peer, time-outs, bodies that nobody wants, the end in good order |
+//! | `peer` | whose request it is: the address of the connection, or what a trusted proxy says |
+//! | `door`, `form_token` | what every request must: its size, its host, the site and the session that a form comes from |
+//! | `pace` | how fast a rider may try one task |
 //! | `headers` | what every answer carries |
 //! | `problem` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
@@ -22,14 +25,19 @@ mod answer_page;
 pub mod api;
 mod chip;
 mod console;
+mod crowd;
 mod desk;
+mod door;
 mod enter;
 mod extract;
 mod files;
+mod form_token;
 mod forms;
 mod headers;
+mod pace;
 mod page;
 mod password;
+mod peer;
 mod people;
 mod problem;
 mod rider;
@@ -43,6 +51,7 @@ mod whole;
 
 pub use desk::{Desk, Origin};
 pub use password::hash as hash_password;
+pub use peer::{Network, Networks, Peer};
 pub use problem::{Problem, ProblemCode};
 pub use serve::{Limits, Server};
 pub use session::Sessions;

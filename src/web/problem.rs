@@ -84,6 +84,9 @@ codes! {
     /// The body is not JSON.
     BodyMalformed = 400 "BODY_MALFORMED"
         "请求正文不是有效的 UTF-8 JSON。" "The body is not valid JSON in UTF-8.",
+    /// A field of a form that can only stand once stands twice.
+    FieldTwice = 400 "FIELD_TWICE"
+        "表单中同一字段出现了两次，未执行任何操作。" "A field stands in the form twice; nothing was done.",
     /// The body is JSON, but not what is asked for here.
     BodyInvalid = 422 "BODY_INVALID"
         "请求正文的字段不符合要求。" "A field of the body is unknown, missing or of the wrong type.",
@@ -93,6 +96,15 @@ codes! {
     /// The body is too long.
     BodyTooLarge = 413 "BODY_TOO_LARGE"
         "请求正文过大。" "The body is too long.",
+    /// The address is too long.
+    UriTooLong = 414 "URI_TOO_LONG"
+        "请求地址过长。" "The address is too long.",
+    /// The head is too long or has too many lines.
+    HeadTooLarge = 431 "HEAD_TOO_LARGE"
+        "请求头过大或过多。" "The headers are too long or too many.",
+    /// Too many tries of one kind.
+    TooMany = 429 "TOO_MANY"
+        "尝试过于频繁，未执行任何操作，请稍后再试。" "Too many tries; nothing was done. Wait a moment and try again.",
     /// The body is no JSON by its own word.
     MediaType = 415 "MEDIA_TYPE"
         "请使用 Content-Type: application/json。" "Send the body as Content-Type: application/json.",
@@ -134,6 +146,8 @@ pub struct Problem {
     pub detail: Option<String>,
     /// For `/field`: where in the body, as a JSON pointer.
     pub pointer: Option<String>,
+    /// After how many seconds it makes sense to ask again; none says nothing about it.
+    pub retry_after: Option<u32>,
     lang: Lang,
 }
 
@@ -156,6 +170,10 @@ pub(super) struct ProblemBody {
     /// Where in the body, as a JSON pointer (RFC 6901).
     #[serde(skip_serializing_if = "Option::is_none")]
     pointer: Option<String>,
+    /// The request's own number, as in the header `X-Request-Id`: it finds the lines of the log. (Not of one item of a
+    /// bulk, which is no request of its own.)
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) request_id: Option<String>,
     /// Whether the command may have been done all the same. Ask again under the same key to know.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unknown: bool,
@@ -164,7 +182,7 @@ pub(super) struct ProblemBody {
 impl Problem {
     /// A problem for a reader of `lang`.
     pub const fn new(code: ProblemCode, lang: Lang) -> Self {
-        Self { code, detail: None, pointer: None, lang }
+        Self { code, detail: None, pointer: None, retry_after: None, lang }
     }
 
     /// The same with what exactly is wrong.
@@ -177,6 +195,12 @@ impl Problem {
     #[must_use]
     pub fn at(self, pointer: impl Into<String>) -> Self {
         Self { pointer: Some(pointer.into()), ..self }
+    }
+
+    /// The same with the time after which it makes sense to ask again, in seconds.
+    #[must_use]
+    pub fn after(self, seconds: u32) -> Self {
+        Self { retry_after: Some(seconds), ..self }
     }
 
     /// What became of a command that got no outcome.
@@ -232,6 +256,7 @@ impl Problem {
             code: self.code.as_str(),
             detail: self.detail.clone(),
             pointer: self.pointer.clone(),
+            request_id: None,
             unknown: self.code == ProblemCode::Unknown,
         }
     }
@@ -258,6 +283,9 @@ impl IntoResponse for Problem {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}
+        }
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         response
     }
