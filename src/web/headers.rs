@@ -19,6 +19,7 @@ use super::{
     extract::preferred,
     form_token,
     page::Taste,
+    peer::Peer,
     problem::{Problem, ProblemCode},
 };
 use crate::domain::refusal::Lang;
@@ -76,9 +77,17 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
     let matched = request.extensions().get::<MatchedPath>().cloned();
     let route = matched.as_ref().map(MatchedPath::as_str);
     let patience = request.extensions().get::<Patience>().copied().unwrap_or_default();
-    let span = tracing::info_span!("request", id);
+    let peer = request.extensions().get::<Peer>().map(|peer| tracing::field::display(peer.0));
+    let span = tracing::info_span!("request", id, peer);
     let mut response = match door::refused(&mut request, route, &desk) {
-        Some(code) => Problem::new(code, lang).into_response(),
+        Some(code) => {
+            let mut refused = Problem::new(code, lang).into_response();
+            if code == ProblemCode::MethodNotAllowed {
+                // No route has said what it takes.
+                refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+            }
+            refused
+        }
         // A task of its own, which runs to its end when the client has gone: left in the middle of a BEGIN, sqlx gives
         // a connection back with the transaction open, and whoever is next reads the past and can not write.
         None => {
@@ -135,9 +144,6 @@ fn wants_a_page(path: &str, headers: &HeaderMap) -> bool {
 fn finish(response: &mut Response, method: &Method, desk: &Desk, id: &str) {
     let status = response.status();
     let headers = response.headers_mut();
-    if status == StatusCode::METHOD_NOT_ALLOWED && !headers.contains_key(header::ALLOW) {
-        headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-    }
     if !method.is_safe() {
         // What was answered depended on them.
         headers.append(header::VARY, HeaderValue::from_static("sec-fetch-site, origin"));

@@ -15,8 +15,8 @@ use crate::domain::{
     refusal::Lang,
 };
 
-/// So many tries may come at once.
-const AT_ONCE: i64 = 20;
+/// So many tries may come at once: enough for whoever repeats a request that got lost.
+const AT_ONCE: i64 = 30;
 /// From then on one in so many milliseconds: two a second.
 const EACH_MS: i64 = 500;
 /// So many pairs of rider and task are remembered.

@@ -24,7 +24,7 @@ have one form, `Answer`: the revision that was seen, who was first (`beaten_by`)
 the store's time. Whatever got no outcome is `application/problem+json` with a code and the `request_id` that finds it in \
 the log.
 
-A rider may try one task 20 times at once and then twice a second; a try more is 429 TOO_MANY with `Retry-After`, and \
+A rider may try one task 30 times at once and then twice a second; a try more is 429 TOO_MANY with `Retry-After`, and \
 nothing of it is stored.
 
 How the names of other texts map: SUCCESS is outcome `done`; ALREADY_ACCEPTED_BY_YOU is outcome `already_done` with \
