@@ -10,6 +10,7 @@
 //! | [`decide`](mod@decide) | the order of answers |
 //! | [`refusal`], [`answer`], [`legal`](mod@legal) | what is said to whom |
 //! | [`facts`], [`policy`], [`geo`] | what decisions rest on |
+//! | [`admin`] | what is done to the desk itself |
 //! | [`fingerprint`] | what makes two requests the same |
 //! | [`history`] | the judge of a recorded run |
 //!
@@ -22,6 +23,7 @@
 
 pub mod act;
 pub mod actor;
+pub mod admin;
 pub mod answer;
 pub mod command;
 pub mod decide;

@@ -6,6 +6,7 @@
 //! | file | |
 //! |---|---|
 //! | [`executor`] | commands in, outcomes out |
+//! | [`office`] | changes of the desk itself: people, regions, rules, tokens |
 //! | [`expiry`] | releases offers whose deadline has passed |
 //! | [`reconcile`] | folds the log against the rows and says what differs |
 //! | [`health`] | whether commands can be taken |
@@ -14,4 +15,5 @@ pub mod executor;
 pub mod expiry;
 pub mod health;
 pub mod housekeeping;
+pub mod office;
 pub mod reconcile;

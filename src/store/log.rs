@@ -8,6 +8,7 @@ use super::{
     tx::{Tx, execute},
 };
 use crate::domain::{
+    admin::{AdminEvent, AdminSubject},
     command::{Actor, Verb},
     event::{Change, DetailEvent, Event},
     id::{RegionId, RiderId, Timestamp},
@@ -148,6 +149,45 @@ impl EventRow {
             key_hash: None,
             at: at.0,
             detail,
+        }
+    }
+
+    /// The row of a change of the desk itself.
+    pub fn of_admin(
+        number: i64,
+        event_id: String,
+        event: &AdminEvent,
+        actor: &Actor,
+        at: Timestamp,
+    ) -> Self {
+        let mut detail = serde_json::Map::new();
+        detail.insert("of".to_owned(), event.of.kind().into());
+        for (name, value) in &event.detail {
+            detail.insert((*name).to_owned(), value.as_str().into());
+        }
+        let rider = match event.of {
+            AdminSubject::Rider(rider) => Some(rider.0),
+            _ => None,
+        };
+        Self {
+            number,
+            event_id,
+            kind: "admin",
+            subject: event.of.number(),
+            region: event.region.map(|region| region.0),
+            // It is no event of the task itself, whose own story riders and customers may read.
+            task: None,
+            from_revision: None,
+            to_revision: None,
+            action: event.action.as_str(),
+            actor_kind: actor.kind(),
+            actor_id: actor.id(),
+            rider,
+            mode: None,
+            reason: None,
+            key_hash: None,
+            at: at.0,
+            detail: json(&detail),
         }
     }
 }

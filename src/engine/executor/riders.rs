@@ -6,7 +6,7 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 use super::{
-    Error, Executor, Job, Shared,
+    Error, Executor, Job, Settings, Shared,
     batch::{self, Outcome},
 };
 use crate::{
@@ -22,6 +22,20 @@ use crate::{
 };
 
 impl Executor {
+    /// How it works.
+    pub(in crate::engine) fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// Wakes readers: the log goes up to `head` now.
+    pub(in crate::engine) fn committed(&self, head: i64) {
+        self.shared.head.send_if_modified(|known| {
+            let newer = head > *known;
+            *known = head.max(*known);
+            newer
+        });
+    }
+
     /// Changes a rider on behalf of `actor`, withdraws the offers that the change ends, and logs both.
     ///
     /// Returns how many offers were withdrawn.
@@ -44,11 +58,7 @@ impl Executor {
             match try_change(&self.shared, actor, rider, change).await {
                 Ok(Tried::Denied(denial)) => return Err(Error::Denied(denial)),
                 Ok(Tried::Done { withdrawn, head }) => {
-                    self.shared.head.send_if_modified(|known| {
-                        let newer = head > *known;
-                        *known = head.max(*known);
-                        newer
-                    });
+                    self.committed(head);
                     return Ok(withdrawn);
                 }
                 Ok(Tried::Later) => {}

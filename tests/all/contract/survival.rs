@@ -63,6 +63,11 @@ const SAMPLES: &[(&str, &str)] = &[
         "web_session",
         "(hash, actor_kind, actor_id, data, created_at, seen_at) VALUES ('h', 'staff', '1', '{}', 1, 2)",
     ),
+    ("staff_factor", "(staff_id, secret, made_at) VALUES (1, 's', 1)"),
+    ("recovery_code", "(staff_id, hash) VALUES (1, 'h')"),
+    ("rider_password", "(rider_id, phone, phc, set_at) VALUES (1, '13800000001', '$argon2id$', 1)"),
+    ("sign_in_attempt", "(bucket, failures, since, last_at) VALUES ('b', 1, 1, 2)"),
+    ("desk_rule", ""),
 ];
 
 /// The columns of a table at this moment.
