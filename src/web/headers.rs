@@ -79,25 +79,17 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
     let patience = request.extensions().get::<Patience>().copied().unwrap_or_default();
     let peer = request.extensions().get::<Peer>().map(|peer| tracing::field::display(peer.0));
     let span = tracing::info_span!("request", id, peer);
-    let mut response = match door::refused(&mut request, route, &desk) {
-        Some(code) => {
-            let mut refused = Problem::new(code, lang).into_response();
-            if code == ProblemCode::MethodNotAllowed {
-                // No route has said what it takes.
-                refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-            }
-            refused
-        }
+    let mut response = if let Some(code) = door::refused(&mut request, route, &desk) {
+        turned_away(code, lang)
+    } else {
         // A task of its own, which runs to its end when the client has gone: left in the middle of a BEGIN, sqlx gives
         // a connection back with the transaction open, and whoever is next reads the past and can not write.
-        None => {
-            let run = tokio::spawn(next.run(request).instrument(span.clone()));
-            match tokio::time::timeout(patience.0, run).await {
-                Ok(Ok(response)) => response,
-                Ok(Err(_)) => Problem::new(ProblemCode::Faulty, lang).into_response(),
-                // What was asked may be done all the same.
-                Err(_) => Problem::new(ProblemCode::Unknown, lang).into_response(),
-            }
+        let run = tokio::spawn(next.run(request).instrument(span.clone()));
+        match tokio::time::timeout(patience.0, run).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(_)) => Problem::new(ProblemCode::Faulty, lang).into_response(),
+            // What was asked may be done all the same.
+            Err(_) => Problem::new(ProblemCode::Unknown, lang).into_response(),
         }
     };
     if let Some(problem) = response.extensions().get::<Problem>().cloned() {
@@ -107,11 +99,24 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
         }
     }
     let (status, route) = (response.status().as_u16(), route.unwrap_or("none"));
-    span.in_scope(|| match status {
-        500.. => tracing::error!(%method, route, status, "answered"),
-        _ => tracing::debug!(%method, route, status, "answered"),
+    span.in_scope(|| {
+        if status >= 500 {
+            tracing::error!(%method, route, status, "answered");
+        } else {
+            tracing::debug!(%method, route, status, "answered");
+        }
     });
     finish(&mut response, &method, &desk, &id);
+    response
+}
+
+/// What gets no further than the door.
+fn turned_away(code: ProblemCode, lang: Lang) -> Response {
+    let mut response = Problem::new(code, lang).into_response();
+    if code == ProblemCode::MethodNotAllowed {
+        // No route has said what it takes.
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+    }
     response
 }
 

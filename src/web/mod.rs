@@ -12,7 +12,7 @@
 //! | `door`, `form_token` | what every request must: its size, its host, the site and the session that a form comes from |
 //! | `pace` | how fast a rider may try one task |
 //! | `headers` | what every answer carries |
-//! | `problem` | errors, for scripts and for people |
+//! | `problem`, `problem_body` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files` | what pages are made of |
@@ -40,6 +40,7 @@ mod password;
 mod peer;
 mod people;
 mod problem;
+mod problem_body;
 mod rider;
 pub mod serve;
 mod session;

@@ -1,13 +1,8 @@
 //! Errors, for scripts: `application/problem+json` (RFC 9457) with a code and a sentence that a person can use.
 
-use axum::{
-    Json,
-    http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
-};
-use serde::Serialize;
-use utoipa::ToSchema;
+use axum::http::StatusCode;
 
+pub(super) use super::problem_body::ProblemBody;
 use crate::{
     domain::{command::Malformed, decide::Denial, refusal::Lang},
     engine::executor,
@@ -151,34 +146,6 @@ pub struct Problem {
     lang: Lang,
 }
 
-/// A problem as scripts read it (RFC 9457).
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Problem)]
-pub(super) struct ProblemBody {
-    /// Where it is explained.
-    #[serde(rename = "type")]
-    kind: String,
-    /// One sentence, always the same for a code.
-    title: &'static str,
-    /// The HTTP status.
-    status: u16,
-    /// What it is; a closed list.
-    code: &'static str,
-    /// What exactly: which field, which limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<String>,
-    /// Where in the body, as a JSON pointer (RFC 6901).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pointer: Option<String>,
-    /// The request's own number, as in the header `X-Request-Id`: it finds the lines of the log. (Not of one item of a
-    /// bulk, which is no request of its own.)
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) request_id: Option<String>,
-    /// Whether the command may have been done all the same. Ask again under the same key to know.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unknown: bool,
-}
-
 impl Problem {
     /// A problem for a reader of `lang`.
     pub const fn new(code: ProblemCode, lang: Lang) -> Self {
@@ -247,47 +214,9 @@ impl Problem {
         self.code.sentence(self.lang)
     }
 
-    /// The body as scripts read it.
-    pub(super) fn body(&self) -> ProblemBody {
-        ProblemBody {
-            kind: format!("/rules#{}", self.code.as_str()),
-            title: self.sentence(),
-            status: self.code.status(),
-            code: self.code.as_str(),
-            detail: self.detail.clone(),
-            pointer: self.pointer.clone(),
-            request_id: None,
-            unknown: self.code == ProblemCode::Unknown,
-        }
-    }
-
     /// The status line.
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-    }
-}
-
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        let mut response = (self.status(), Json(self.body())).into_response();
-        let kind = HeaderValue::from_static("application/problem+json");
-        response.headers_mut().insert(header::CONTENT_TYPE, kind);
-        // For people it is made into a page at the door, where it is known who asked.
-        response.extensions_mut().insert(self.clone());
-        match self.code.status() {
-            401 => {
-                let scheme = HeaderValue::from_static("Bearer realm=\"dispatch-desk\"");
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
-            }
-            503 => {
-                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            _ => {}
-        }
-        if let Some(seconds) = self.retry_after {
-            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
-        }
-        response
     }
 }
 

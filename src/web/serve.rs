@@ -61,7 +61,7 @@ impl Default for Limits {
         Self {
             head: Duration::from_secs(10),
             body: Duration::from_secs(10),
-            whole_body: Duration::from_secs(60),
+            whole_body: Duration::from_mins(1),
             request: Duration::from_secs(90),
             connections: 1_000,
             per_peer: 32,

@@ -491,7 +491,7 @@ fn any_upload_is_answered() {
         Just(b"\xff\xfea\0,\0b\0".to_vec()),
         Just(b"PK\x03\x04".to_vec()),
         Just(b"a,\0b\n".to_vec()),
-        Just([b"a,b\n\"".as_slice(), &[b'x'; 100_000]].concat()),
+        Just([b"a,b\n\"".as_slice(), &vec![b'x'; 100_000]].concat()),
     ];
     let mapping =
         prop_oneof![Just("chicago".to_owned()), Just("eleme".to_owned()), any::<String>()];

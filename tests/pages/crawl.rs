@@ -139,7 +139,7 @@ async fn every_answer_carries_the_rules_for_browsers() {
             for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"] {
                 for browser in &people {
                     // Nobody is to be signed out on the way.
-                    if path.ends_with("/sign-out") && browser.cookies.len() > 0 {
+                    if path.ends_with("/sign-out") && !browser.cookies.is_empty() {
                         continue;
                     }
                     for accept in ["text/html", "application/json"] {

@@ -241,6 +241,32 @@ async fn an_upload_is_taken_with_the_word_alone_and_only_so_long() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_name_of_a_file_is_a_text_like_any_other() {
+    let site = Site::open().await;
+    let mut dora = Browser::enter(&site, &D1).await;
+    let name = "'><img src=x onerror=alert(1)></script>\u{202e}gpj.\u{2028}csv";
+    let word = dora.word("desk");
+    let good = [
+        ("form", word.as_str()),
+        ("mapping", "chicago"),
+        ("region", "1"),
+        ("source", "taxi"),
+        ("file", "a,b"),
+    ];
+    let body = upload(&good).replace("x.csv", name);
+    let request =
+        dora.post("/import").header(header::CONTENT_TYPE, "multipart/form-data; boundary=edge");
+    let page = dora.once(request.body(body)).await;
+    let page = dora.follow(page).await;
+    page.is(200);
+    let document = page.document();
+    assert_eq!(document.select(&select("img, script, [onerror]")).count(), 0, "{}", page.html);
+    let shown: String = document.root_element().text().collect();
+    assert!(shown.contains("<img src=x onerror=alert(1)></script>"), "{shown}");
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_form_is_carried_out_only_if_it_comes_from_here() {
     for public in [None, Some("https://desk.example")] {
         let site = Site::at(Desk::open(Database::Sqlite).await, public).await;
