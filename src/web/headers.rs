@@ -113,10 +113,14 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
 /// What gets no further than the door.
 fn turned_away(code: ProblemCode, lang: Lang) -> Response {
     let mut response = Problem::new(code, lang).into_response();
-    if code == ProblemCode::MethodNotAllowed {
+    let (name, value) = match code {
         // No route has said what it takes.
-        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-    }
+        ProblemCode::MethodNotAllowed => (header::ALLOW, "GET, HEAD"),
+        // Whoever sends such heads is not asked for more of them.
+        ProblemCode::HeadTooLarge | ProblemCode::UriTooLong => (header::CONNECTION, "close"),
+        _ => return response,
+    };
+    response.headers_mut().insert(name, HeaderValue::from_static(value));
     response
 }
 

@@ -174,8 +174,34 @@ async fn every_answer_carries_the_rules_for_browsers() {
                 }
             }
         }
+        let token = dispatch_desk::admin::token(&site.desk.db, &D1, "crawl").await.unwrap();
+        for (path, kind, length, target, status) in [
+            ("/api/v1/bulk", "text/plain", 1, 0, 415),
+            ("/api/v1/bulk", "application/json", 1, 0, 400),
+            ("/api/v1/bulk", "application/json", 2 << 20, 0, 413),
+            ("/sign-in", "application/x-www-form-urlencoded", 70 << 10, 0, 413),
+            ("/import", "multipart/form-data; boundary=x", 6 << 20, 0, 413),
+            ("/sign-in", "application/x-www-form-urlencoded", 0, 9_000, 414),
+        ] {
+            for accept in ["text/html", "application/json"] {
+                let request = people[0]
+                    .request(Method::POST, &format!("{path}?{}", "x".repeat(target)))
+                    .header("origin", &site.origin)
+                    .bearer_auth(&token)
+                    .header("idempotency-key", "k-crawl")
+                    .header(header::CONTENT_TYPE, kind);
+                let mut request = request.body("x".repeat(length)).build().unwrap();
+                request.headers_mut().insert(header::ACCEPT, accept.parse().unwrap());
+                let page = people[0].clone().run(request).await;
+                assert_eq!(page.status, status, "{path} as {accept}");
+                statuses.insert(status);
+                let what = format!("{path} as {accept}: {status}");
+                let wrong = faults(&page, origin.is_some()).into_iter();
+                found.extend(wrong.map(|fault| format!("{what}: {fault}")));
+            }
+        }
         assert_eq!(found, Vec::<String>::new());
-        for status in [200, 303, 400, 401, 403, 404, 405, 415, 422] {
+        for status in [200, 303, 400, 401, 403, 404, 405, 413, 414, 415, 422] {
             assert!(statuses.contains(&status), "{status} in {statuses:?}");
         }
         site.close().await;
