@@ -8,6 +8,8 @@ mod admin;
 mod audit;
 #[path = "main/demo.rs"]
 mod demo;
+#[path = "main/log.rs"]
+mod log;
 #[path = "main/replay.rs"]
 mod replay;
 #[path = "main/serve.rs"]
@@ -25,15 +27,9 @@ use dispatch_desk::{
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::builder()
-                .with_default_directive(tracing::Level::INFO.into())
-                .from_env_lossy(),
-        )
-        .with_writer(std::io::stderr)
-        .init();
-    let ran = match Config::parse().run {
+    let config = Config::parse();
+    log::start(config.log);
+    let ran = match config.run {
         Run::Serve { listen, database, audit_key } => {
             serve::serve(&listen, &database, &audit_key).await
         }

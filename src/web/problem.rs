@@ -1,13 +1,8 @@
 //! Errors, for scripts: `application/problem+json` (RFC 9457) with a code and a sentence that a person can use.
 
-use axum::{
-    Json,
-    http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
-};
-use serde::Serialize;
-use utoipa::ToSchema;
+use axum::http::StatusCode;
 
+pub(super) use super::problem_body::ProblemBody;
 pub use super::problem_code::ProblemCode;
 use crate::{
     domain::{command::Malformed, decide::Denial, refusal::Lang},
@@ -24,37 +19,15 @@ pub struct Problem {
     pub detail: Option<String>,
     /// For `/field`: where in the body, as a JSON pointer.
     pub pointer: Option<String>,
+    /// After how many seconds it makes sense to ask again; none says nothing about it.
+    pub retry_after: Option<u32>,
     lang: Lang,
-}
-
-/// A problem as scripts read it (RFC 9457).
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Problem)]
-pub(super) struct ProblemBody {
-    /// Where it is explained.
-    #[serde(rename = "type")]
-    kind: String,
-    /// One sentence, always the same for a code.
-    title: &'static str,
-    /// The HTTP status.
-    status: u16,
-    /// What it is; a closed list.
-    code: &'static str,
-    /// What exactly: which field, which limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<String>,
-    /// Where in the body, as a JSON pointer (RFC 6901).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pointer: Option<String>,
-    /// Whether the command may have been done all the same. Ask again under the same key to know.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unknown: bool,
 }
 
 impl Problem {
     /// A problem for a reader of `lang`.
     pub const fn new(code: ProblemCode, lang: Lang) -> Self {
-        Self { code, detail: None, pointer: None, lang }
+        Self { code, detail: None, pointer: None, retry_after: None, lang }
     }
 
     /// The same with what exactly is wrong.
@@ -67,6 +40,12 @@ impl Problem {
     #[must_use]
     pub fn at(self, pointer: impl Into<String>) -> Self {
         Self { pointer: Some(pointer.into()), ..self }
+    }
+
+    /// The same with the time after which it makes sense to ask again, in seconds.
+    #[must_use]
+    pub fn after(self, seconds: u32) -> Self {
+        Self { retry_after: Some(seconds), ..self }
     }
 
     /// What became of a command that got no outcome.
@@ -133,46 +112,9 @@ impl Problem {
         self.code.sentence(self.lang)
     }
 
-    /// The body as scripts read it.
-    pub(super) fn body(&self) -> ProblemBody {
-        ProblemBody {
-            kind: format!("/rules#{}", self.code.as_str()),
-            title: self.sentence(),
-            status: self.code.status(),
-            code: self.code.as_str(),
-            detail: self.detail.clone(),
-            pointer: self.pointer.clone(),
-            unknown: self.code == ProblemCode::Unknown,
-        }
-    }
-
     /// The status line.
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-    }
-}
-
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        let mut response = (self.status(), Json(self.body())).into_response();
-        let kind = HeaderValue::from_static("application/problem+json");
-        response.headers_mut().insert(header::CONTENT_TYPE, kind);
-        // For people it is made into a page at the door, where it is known who asked.
-        response.extensions_mut().insert(self.clone());
-        match self.code.status() {
-            401 => {
-                let scheme = HeaderValue::from_static("Bearer realm=\"dispatch-desk\"");
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
-            }
-            503 => {
-                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            429 => {
-                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("10"));
-            }
-            _ => {}
-        }
-        response
     }
 }
 

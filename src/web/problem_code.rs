@@ -42,9 +42,12 @@ codes! {
     /// Something that only its owner may do, without the owner's password.
     ReauthRequired = 403 "REAUTH_REQUIRED"
         "请先输入您的当前密码。" "Give your present password first.",
-    /// Too many tries.
-    TooMany = 429 "TOO_MANY"
-        "尝试次数过多，请稍后再试。" "That was tried too often; wait a little.",
+    /// Somebody changed it meanwhile.
+    RecordChanged = 409 "RECORD_CHANGED"
+        "其间已被他人修改，请查看后再试。" "Somebody changed it meanwhile; look again and decide again.",
+    /// Enough exports of the same person are under way.
+    TooManyExports = 429 "TOO_MANY_EXPORTS"
+        "您已有两个导出正在进行，请等其中一个完成。" "Two exports of yours are under way; wait until one is done.",
     /// The form came from another site.
     CrossSite = 403 "CROSS_SITE"
         "该请求来自其他网站，已拒绝。" "The request came from another site and was not carried out.",
@@ -57,9 +60,6 @@ codes! {
     /// The request took too long to arrive.
     TimedOut = 408 "TIMED_OUT"
         "请求发送超时，未执行任何操作。" "The request took too long to arrive; nothing was done.",
-    /// Somebody changed it meanwhile.
-    RecordChanged = 409 "RECORD_CHANGED"
-        "其间已被他人修改，请查看后再试。" "Somebody changed it meanwhile; look again and decide again.",
     /// The key is in use by a request that is under way.
     RequestInProgress = 409 "REQUEST_IN_PROGRESS"
         "同一请求正在处理，请稍后用同一键查询。" "The same request is under way; ask again under the same key.",
@@ -81,6 +81,9 @@ codes! {
     /// The body is not JSON.
     BodyMalformed = 400 "BODY_MALFORMED"
         "请求正文不是有效的 UTF-8 JSON。" "The body is not valid JSON in UTF-8.",
+    /// A field of a form that can only stand once stands twice.
+    FieldTwice = 400 "FIELD_TWICE"
+        "表单中同一字段出现了两次，未执行任何操作。" "A field stands in the form twice; nothing was done.",
     /// The body is JSON, but not what is asked for here.
     BodyInvalid = 422 "BODY_INVALID"
         "请求正文的字段不符合要求。" "A field of the body is unknown, missing or of the wrong type.",
@@ -90,6 +93,15 @@ codes! {
     /// The body is too long.
     BodyTooLarge = 413 "BODY_TOO_LARGE"
         "请求正文过大。" "The body is too long.",
+    /// The address is too long.
+    UriTooLong = 414 "URI_TOO_LONG"
+        "请求地址过长。" "The address is too long.",
+    /// The head is too long or has too many lines.
+    HeadTooLarge = 431 "HEAD_TOO_LARGE"
+        "请求头过大或过多。" "The headers are too long or too many.",
+    /// Too many tries of one kind.
+    TooMany = 429 "TOO_MANY"
+        "尝试过于频繁，未执行任何操作，请稍后再试。" "Too many tries; nothing was done. Wait a moment and try again.",
     /// The body is no JSON by its own word.
     MediaType = 415 "MEDIA_TYPE"
         "请使用 Content-Type: application/json。" "Send the body as Content-Type: application/json.",
@@ -105,9 +117,6 @@ codes! {
     /// A position outside of the globe.
     NotOnEarth = 400 "NOT_ON_EARTH"
         "经纬度超出范围。" "A latitude or longitude is out of range.",
-    /// Enough exports of the same person are under way.
-    TooManyExports = 429 "TOO_MANY_EXPORTS"
-        "您已有两个导出正在进行，请等其中一个完成。" "Two exports of yours are under way; wait until one is done.",
     /// The offer's time lies outside the policy's limits.
     OfferSeconds = 422 "OFFER_SECONDS"
         "邀请时长超出区域规则。" "The offer's time lies outside the limits of the region's policy.",

@@ -28,7 +28,6 @@ mod task;
 
 use axum::{
     Router,
-    extract::DefaultBodyLimit,
     routing::{get, post},
 };
 
@@ -36,9 +35,6 @@ use super::{account, admin, desk::Desk, people::sessions, session::Lifetime};
 
 /// The routes of the console.
 pub(super) fn router(desk: &Desk) -> Router<Desk> {
-    let uploads = Router::new()
-        .route("/import", get(import::form).post(import::upload))
-        .layer(DefaultBodyLimit::max(super::uploads::FILE_LIMIT + 64 * 1024));
     Router::new()
         .route("/", get(sign_in::home))
         .route("/sign-in", get(sign_in::form).post(sign_in::sign_in))
@@ -50,8 +46,8 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/tasks/{id}", get(task::page))
         .route("/tasks/{id}/detail", post(command::edit))
         .route("/tasks/{id}/{verb}", post(command::command))
+        .route("/import", get(import::form).post(import::upload))
         .route("/import/{token}", get(import_file::file).post(import_file::run))
-        .merge(uploads)
         .merge(account::staff())
         .merge(admin::router())
         .route("/audit", get(audit::page))

@@ -68,7 +68,7 @@ async fn export(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<R
         Problem::new(ProblemCode::QueryInvalid, lang).with(format!("{field}: {why}"))
     })?;
     let turn = desk.exports().take(seat.actor());
-    let turn = turn.ok_or_else(|| Problem::new(ProblemCode::TooManyExports, lang))?;
+    let turn = turn.ok_or_else(|| Problem::new(ProblemCode::TooManyExports, lang).after(10))?;
     note(desk, seat, asked, form).await?;
     let export = Export::new(desk.db().clone(), form, search, zone.zone);
     let kind = match form {
