@@ -15,9 +15,9 @@ use tracing::Instrument;
 
 use super::{
     desk::Desk,
-    door, enter,
+    enter,
     extract::preferred,
-    form_token,
+    form_token, gate,
     page::Taste,
     peer::Peer,
     problem::{Problem, ProblemCode},
@@ -79,7 +79,7 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
     let patience = request.extensions().get::<Patience>().copied().unwrap_or_default();
     let peer = request.extensions().get::<Peer>().map(|peer| tracing::field::display(peer.0));
     let span = tracing::info_span!("request", id, peer);
-    let mut response = if let Some(code) = door::refused(&mut request, route, &desk) {
+    let mut response = if let Some(code) = gate::refused(&mut request, route, &desk) {
         turned_away(code, lang)
     } else {
         // A task of its own, which runs to its end when the client has gone: left in the middle of a BEGIN, sqlx gives
@@ -110,7 +110,7 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
     response
 }
 
-/// What gets no further than the door.
+/// What gets no further than the gate.
 fn turned_away(code: ProblemCode, lang: Lang) -> Response {
     let mut response = Problem::new(code, lang).into_response();
     let (name, value) = match code {

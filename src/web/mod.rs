@@ -9,41 +9,51 @@
 //! | `desk` | what every request needs: the executor, the origin, the doors |
 //! | `serve`, `crowd`, `whole` | connections, how many of one peer, time-outs, bodies that nobody wants, the end in good order |
 //! | `peer` | whose request it is: the address of the connection, or what a trusted proxy says |
-//! | `door`, `form_token` | what every request must: its size, its host, the site and the session that a form comes from |
+//! | `gate`, `form_token` | what every request must: its size, its host, the site and the session that a form comes from |
 //! | `pace` | how fast a rider may try one task |
 //! | `headers` | what every answer carries |
 //! | `problem`, `problem_body` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
+//! | `doors` | every route, and who may come through it |
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
 //! | `uploads` | files that somebody looks at before they are imported |
+//! | `account/` | one's own account |
+//! | `admin/` | pages for keeping the desk |
+//! | `throttle`, `peer`, `picture` | how often somebody may try; from where; pictures |
 //! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
 //! | `api/` | JSON for scripts |
 
+mod account;
+mod admin;
 mod answer_page;
 pub mod api;
 mod chip;
 mod console;
 mod crowd;
 mod desk;
-mod door;
+mod doors;
 mod enter;
 mod extract;
 mod files;
 mod form_token;
 mod forms;
+mod gate;
 mod headers;
+mod mask;
 mod pace;
 mod page;
 mod password;
 mod peer;
 mod people;
+mod picture;
 mod problem;
 mod problem_body;
 mod rider;
 pub mod serve;
 mod session;
+mod throttle;
 mod track;
 mod trouble;
 mod uploads;
@@ -51,13 +61,14 @@ mod who;
 mod whole;
 
 pub use desk::{Desk, Origin};
-pub use password::hash as hash_password;
+pub use doors::{DOORS, Door, May};
+pub use password::{Unfit, fit as fit_password, hash as hash_password};
 pub use peer::{Network, Networks, Peer};
 pub use problem::{Problem, ProblemCode};
 pub use serve::{Limits, Server};
 pub use session::Sessions;
 
-use axum::Router;
+use axum::{Router, middleware};
 
 /// Everything that this program answers.
 pub fn router(desk: &Desk) -> Router {
@@ -69,6 +80,7 @@ pub fn router(desk: &Desk) -> Router {
         .merge(track::router())
         .merge(enter::router())
         .merge(files::router())
+        .route_layer(middleware::from_fn(doors::only_doors))
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::wrong_method)
         .with_state(desk.clone());

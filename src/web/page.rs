@@ -181,6 +181,8 @@ pub(super) struct Shell {
     pub(super) regions: String,
     /// Whether whoever is signed in may make tasks.
     pub(super) may_create: bool,
+    /// The pages for keeping the desk: the address, and the key of the word.
+    pub(super) places: Vec<(&'static str, &'static str)>,
     pub(super) demo: bool,
     /// When the page was true.
     pub(super) now: When,
@@ -200,6 +202,7 @@ impl Shell {
             who: None,
             regions: String::new(),
             may_create: false,
+            places: Vec::new(),
             demo: desk.is_demo(),
             now: zone.when(zone.now),
             zone: zone.name(),

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 pub(super) use super::problem_body::ProblemBody;
 use crate::{
     domain::{command::Malformed, decide::Denial, refusal::Lang},
-    engine::executor,
+    engine::{executor, office},
     store,
 };
 
@@ -46,6 +46,9 @@ codes! {
     /// Not in this capacity.
     Forbidden = 403 "FORBIDDEN"
         "您的角色无权执行此操作。" "Your role may not do this.",
+    /// Something that only its owner may do, without the owner's password.
+    ReauthRequired = 403 "REAUTH_REQUIRED"
+        "请先输入您的当前密码。" "Give your present password first.",
     /// The form came from another site.
     CrossSite = 403 "CROSS_SITE"
         "该请求来自其他网站，已拒绝。" "The request came from another site and was not carried out.",
@@ -58,6 +61,9 @@ codes! {
     /// The request took too long to arrive.
     TimedOut = 408 "TIMED_OUT"
         "请求发送超时，未执行任何操作。" "The request took too long to arrive; nothing was done.",
+    /// Somebody changed it meanwhile.
+    RecordChanged = 409 "RECORD_CHANGED"
+        "其间已被他人修改，请查看后再试。" "Somebody changed it meanwhile; look again and decide again.",
     /// The key is in use by a request that is under way.
     RequestInProgress = 409 "REQUEST_IN_PROGRESS"
         "同一请求正在处理，请稍后用同一键查询。" "The same request is under way; ask again under the same key.",
@@ -188,10 +194,30 @@ impl Problem {
             executor::Error::Malformed(Malformed::NulInText) => ProblemCode::NulInText,
             executor::Error::Malformed(Malformed::TimeOutOfRange) => ProblemCode::TimeOutOfRange,
             executor::Error::Malformed(Malformed::NotOnEarth) => ProblemCode::NotOnEarth,
+            executor::Error::RecordChanged => ProblemCode::RecordChanged,
             executor::Error::Busy => ProblemCode::Busy,
             executor::Error::Unavailable { unknown: true } => ProblemCode::Unknown,
             executor::Error::Unavailable { unknown: false } => ProblemCode::Unavailable,
             executor::Error::Faulty => ProblemCode::Faulty,
+        };
+        Self::new(code, lang)
+    }
+
+    /// Why a change of the desk itself was not made.
+    pub fn of_office(error: &office::Error, lang: Lang) -> Self {
+        let code = match error {
+            office::Error::NotSignedIn => ProblemCode::NotSignedIn,
+            office::Error::Forbidden => ProblemCode::Forbidden,
+            office::Error::NotFound => ProblemCode::NotFound,
+            office::Error::Before(_)
+            | office::Error::Stale
+            | office::Error::Taken
+            | office::Error::LastAdmin => ProblemCode::RecordChanged,
+            office::Error::Invalid(field) => {
+                return Self::new(ProblemCode::BodyInvalid, lang).with(*field);
+            }
+            office::Error::Busy => ProblemCode::Busy,
+            office::Error::Store(error) => return Self::read(error, lang),
         };
         Self::new(code, lang)
     }

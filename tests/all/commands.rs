@@ -49,6 +49,13 @@ impl Desk {
         self.executor.change_rider(&ADMIN, RiderId(number), &change).await.expect("a change")
     }
 
+    /// Moves a rider to another region, on behalf of the program: nobody here has a say in both.
+    async fn moved(&self, number: i64, region: RegionId) -> usize {
+        let change = RiderChange { region: Some(region), ..RiderChange::default() };
+        let moved = self.executor.change_rider(&Actor::System, RiderId(number), &change).await;
+        moved.expect("a change")
+    }
+
     /// Adds a policy that is in force from `starts_at`.
     async fn policy(&self, region: RegionId, starts_at: Timestamp, policy: Policy) {
         let mut tx = self.db.begin().await.expect("a transaction");

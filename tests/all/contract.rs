@@ -7,6 +7,7 @@ mod access;
 mod accounts;
 mod append_only;
 mod apply;
+mod authority;
 mod constraints;
 mod counts;
 mod coverage;

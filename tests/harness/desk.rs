@@ -104,10 +104,16 @@ impl Desk {
 
     /// The same in a home that is already there and empty.
     pub async fn in_home(database: Database, home: Home, settings: Settings) -> Self {
+        let desk = Self::empty(database, home, settings).await;
+        cast::enter(&desk.db).await.expect("the cast enters");
+        desk
+    }
+
+    /// A desk where nobody is yet.
+    pub async fn empty(database: Database, home: Home, settings: Settings) -> Self {
         let clock = Arc::new(ManualClock::at(NOON));
         let time = Time::Manual(Arc::clone(&clock));
         let db = Db::open(&home.url, time).await.expect("a new database opens");
-        cast::enter(&db).await.expect("the cast enters");
         let executor = Executor::start(db.clone(), settings);
         Self { database, db, clock, executor, recorder: Recorder::default(), home }
     }

@@ -13,8 +13,8 @@ use dispatch_desk::{
 use crate::{
     browser::{Browser, Page},
     harness::{
-        AUDITOR, CANCEL, D1, D2, DECLINE, FOREIGN_DISPATCHER, GRAB, HAND_BACK, SUPERVISOR, Site,
-        WITHDRAW, assign, offer, order, reassign, rider,
+        ADMIN, AUDITOR, CANCEL, D1, D2, DECLINE, FOREIGN_DISPATCHER, GRAB, HAND_BACK, SUPERVISOR,
+        Site, WITHDRAW, assign, offer, order, reassign, rider,
     },
 };
 
@@ -79,7 +79,38 @@ pub async fn all(lang: Lang) -> Gallery {
     customers(&mut room).await;
     troubles(&mut room).await;
     imports(&mut room).await;
+    kept(&mut room).await;
     room.pages
+}
+
+/// The pages for keeping the desk, and one's own account.
+async fn kept(room: &mut Room) {
+    let mut ada = room.enter(&ADMIN).await;
+    for (name, path) in [
+        ("staff", "/admin/staff"),
+        ("staff_one", "/admin/staff/D1"),
+        ("riders", "/admin/riders"),
+        ("rider_one", "/admin/riders/R3"),
+        ("regions", "/admin/regions"),
+        ("region_one", "/admin/regions/G1"),
+        ("tokens", "/admin/tokens"),
+        ("access", "/rules/access"),
+        ("me", "/me"),
+    ] {
+        room.open(&mut ada, &format!("kept_{name}"), path).await;
+    }
+    let stale = ada.get("/admin/staff/D2").await.form("/admin/staff/D2");
+    let saved = ada.send(&stale.clone().with("name", "Dan 丹")).await;
+    room.hang("kept_saved", saved);
+    let late = ada.send(&stale.with("name", "Dan 单")).await;
+    room.hang("kept_stale", late);
+    let wrong = ada.get("/admin/regions").await.form("/admin/regions").with("name", "X");
+    let wrong = ada.send(&wrong).await;
+    room.hang("kept_wrong", wrong);
+    let mut dora = room.enter(&D1).await;
+    room.open(&mut dora, "kept_denied", "/admin/staff").await;
+    let mut rui = room.enter(&rider(3)).await;
+    room.open(&mut rui, "kept_rider_me", "/rider/me").await;
 }
 
 async fn imports(room: &mut Room) {

@@ -7,8 +7,11 @@ use std::{
 };
 
 use dispatch_desk::domain::{
+    admin::AdminAction,
+    authority::Matter,
     command::{Role, Verb},
     facts::Duty,
+    policy::RegionMode,
     refusal::Ineligible,
     task::{Mode, OfferAnswer, StateName, Vehicle},
 };
@@ -135,6 +138,14 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         "ready_at",
         "due_at",
     ]));
+    // Those that the office names.
+    for file in fs::read_dir(root().join("src/engine/office")).unwrap() {
+        let source = fs::read_to_string(file.unwrap().path()).unwrap();
+        for before in ["Invalid(\"", "Some(\"", "name, \""] {
+            let named = between(&source, before, '"').into_iter().map(|(field, _)| field);
+            fields.extend(named.filter(|field| is_key(field)).map(str::to_owned));
+        }
+    }
     fields.sort();
     fields.dedup();
     vec![
@@ -145,11 +156,15 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("verb-", names(Verb::ALL)),
         // What staff change about a rider is logged as "change".
         ("did-", with(names(Verb::ALL), &["change"])),
-        ("mode-", names(Mode::ALL)),
+        ("done-", with(names(AdminAction::ALL), &["change"])),
+        ("matter-", names(Matter::ALL)),
+        ("access-", own(&["everyone", "holder"])),
+        ("mode-", [names(Mode::ALL), names(RegionMode::ALL)].concat()),
         ("offer-", with(names(OfferAnswer::ALL), &["waiting"])),
         ("role-", names(Role::ALL)),
         ("vehicle-", names(Vehicle::ALL)),
         ("ineligible-", with(names(Ineligible::ALL), &["full"])),
+        ("duty-", names(Duty::ALL)),
         ("duty-is-", own(&["paused", "off"])),
         ("duty-set-", names(Duty::ALL)),
         ("help-", own(&staff)),
@@ -224,7 +239,7 @@ fn every_word_that_is_used_is_there() {
             let prefix = format!("{prefix}-");
             let known = families.iter().any(|(family, _)| *family == prefix);
             // Keys of requests, and places in a page that links lead to.
-            let is_name = ["page-", "s-", "scenario-", "why-"].contains(&&*prefix);
+            let is_name = ["page-", "region-", "s-", "scenario-", "why-"].contains(&&*prefix);
             assert!(known || is_name, "{prefix}… is no known family");
         }
         for key in quoted(&text) {

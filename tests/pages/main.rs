@@ -6,6 +6,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod accounts;
 mod browser;
 mod budget;
 mod console;
@@ -16,9 +17,11 @@ mod forms;
 mod gallery;
 mod hostile;
 mod import;
+mod kept;
 mod locales;
 mod problems;
 mod rider;
+mod set_up;
 mod sign_in;
 mod snapshots;
 mod twice;

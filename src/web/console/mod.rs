@@ -10,8 +10,9 @@
 //! | `command` | a form that was sent: decided, then shown |
 //! | `import`, `import_file` | a file of another system: looked at, then imported |
 //! | `create` | a new task by hand |
-//! | `rules` | the table and the codes, as the program has them |
+//! | `rules`, `access` | the table, the codes and the doors, as the program has them |
 
+mod access;
 mod board;
 mod command;
 mod create;
@@ -28,13 +29,14 @@ use axum::{
     routing::{get, post},
 };
 
-use super::{desk::Desk, people::sessions, session::Lifetime};
+use super::{account, admin, desk::Desk, people::sessions, session::Lifetime};
 
 /// The routes of the console.
 pub(super) fn router(desk: &Desk) -> Router<Desk> {
     Router::new()
         .route("/", get(sign_in::home))
         .route("/sign-in", get(sign_in::form).post(sign_in::sign_in))
+        .route("/sign-in/code", post(sign_in::code))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/desk/enter/{token}", post(sign_in::enter))
         .route("/board", get(board::page))
@@ -44,6 +46,9 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/tasks/{id}/{verb}", post(command::command))
         .route("/import", get(import::form).post(import::upload))
         .route("/import/{token}", get(import_file::file).post(import_file::run))
+        .merge(account::staff())
+        .merge(admin::router())
         .route("/rules", get(rules::page))
+        .route("/rules/access", get(access::page))
         .layer(sessions(desk, "desk", Lifetime::STAFF))
 }
