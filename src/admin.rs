@@ -10,8 +10,8 @@ use crate::{
         policy::Policy,
         task::Vehicle,
     },
-    store::{self, Db, token_hash},
-    web::hash_password,
+    store::{self, ApiToken, Db, Link, LinkPurpose, token_hash},
+    web::{fit_password, hash_password},
 };
 
 /// Why it could not be done.
@@ -34,6 +34,11 @@ pub enum Error {
     /// The password is too short or too long, or the name is empty.
     #[error("a password has 12 to 128 characters, a sign-in name 1 to 64 without spaces")]
     Password,
+    /// The password is among the first that are tried.
+    #[error(
+        "this password is too easy to guess; take a few words that have nothing to do with each other"
+    )]
+    Guessable,
     /// The password could not be hashed.
     #[error("the password could not be hashed: {0}")]
     Hash(String),
@@ -74,7 +79,8 @@ pub async fn token(db: &Db, actor: &Actor, label: &str) -> Result<String, Error>
     let (id, secret) = (secret::<6>()?, secret::<16>()?);
     let mut tx = db.begin().await?;
     let now = tx.now().await?;
-    tx.add_token(&id, &token_hash(&secret), label, actor, now).await?;
+    let token = ApiToken::new(&id, &secret, label, actor, now);
+    tx.add_token(&token).await?;
     tx.commit().await?;
     Ok(format!("desk_{id}_{secret}"))
 }
@@ -101,7 +107,8 @@ pub async fn link(db: &Db, actor: &Actor, lasts_ms: i64, uses: u32) -> Result<St
     let secret = secret::<16>()?;
     let mut tx = db.begin().await?;
     let now = tx.now().await?;
-    tx.add_link(&token_hash(&secret), actor, now, now.plus_ms(lasts_ms), uses).await?;
+    let link = Link { actor: actor.clone(), purpose: LinkPurpose::Enter };
+    tx.add_link(&token_hash(&secret), &link, now, now.plus_ms(lasts_ms), uses).await?;
     tx.commit().await?;
     Ok(format!("/enter/{secret}"))
 }
@@ -115,12 +122,16 @@ pub async fn password(db: &Db, staff: StaffId, login: &str, password: &str) -> R
     if !named || !(12..=128).contains(&password.chars().count()) || login.contains('\0') {
         return Err(Error::Password);
     }
+    if fit_password(password, &[login]).is_err() {
+        return Err(Error::Guessable);
+    }
     must_exist(db, &Actor::Staff(staff)).await?;
     let mut salt = [0; 16];
     SystemEntropy.fill(&mut salt)?;
     let phc = hash_password(password, &salt).map_err(|error| Error::Hash(error.to_string()))?;
     let mut tx = db.begin().await?;
-    tx.set_password(staff, login, &phc).await?;
+    let now = tx.now().await?;
+    tx.set_password(staff, login, &phc, now).await?;
     tx.end_sessions_of(&Actor::Staff(staff)).await?;
     tx.commit().await?;
     Ok(())

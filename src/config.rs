@@ -130,6 +130,16 @@ pub enum Admin {
         #[arg(long, env = "DISPATCH_PUBLIC_ORIGIN", default_value = "")]
         public_origin: String,
     },
+    /// Let an admin in again who can not come in: opens the account, takes the second factor away, ends the sessions,
+    /// and prints a link to set a new password. Without --staff a new admin is made. It stands in the log.
+    Recover {
+        /// Which admin, such as D1; a new one if missing.
+        #[arg(long)]
+        staff: Option<String>,
+        /// Where browsers reach the desk; without it the link is printed as a path.
+        #[arg(long, env = "DISPATCH_PUBLIC_ORIGIN", default_value = "")]
+        public_origin: String,
+    },
     /// Set the sign-in name and password of a member of staff; the password is read from standard input.
     Password {
         /// Who, such as D1.

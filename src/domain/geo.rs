@@ -1,6 +1,6 @@
 //! Places and the areas of regions (WGS-84).
 
-use geo::{Contains, Distance, Haversine, LineString, Point, Polygon};
+use geo::{Area as _, Contains, Distance, Haversine, LineString, Point, Polygon};
 use serde::{Deserialize, Serialize};
 
 /// A position on the map, in degrees, WGS-84.
@@ -44,6 +44,23 @@ pub enum Area {
 }
 
 impl Area {
+    /// Whether it is an area at all: on the globe, not empty, and not everywhere. Circles have up to 500 km, polygons 3
+    /// to 500 corners that enclose something.
+    pub fn is_sound(&self) -> bool {
+        match self {
+            Self::Circle { centre, radius_m } => {
+                centre.is_on_earth() && *radius_m > 0.0 && *radius_m <= 500_000.0
+            }
+            Self::Polygon(corners) => {
+                let ring: LineString =
+                    corners.iter().map(|corner| (corner.lng, corner.lat)).collect();
+                (3..=500).contains(&corners.len())
+                    && corners.iter().all(|corner| corner.is_on_earth())
+                    && Polygon::new(ring, Vec::new()).unsigned_area() > 0.0
+            }
+        }
+    }
+
     /// Whether `place` lies inside. The outline of a polygon is outside, that of a circle inside.
     pub fn contains(&self, place: Place) -> bool {
         place.is_on_earth()

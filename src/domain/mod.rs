@@ -10,7 +10,7 @@
 //! | [`decide`](mod@decide) | the order of answers |
 //! | [`refusal`], [`answer`], [`legal`](mod@legal) | what is said to whom |
 //! | [`facts`], [`policy`], [`geo`] | what decisions rest on |
-//! | [`admin`] | what is done to the desk itself |
+//! | [`admin`], [`authority`], [`scope`] | what is done to the desk itself; who may; what a token may |
 //! | [`fingerprint`] | what makes two requests the same |
 //! | [`history`] | the judge of a recorded run |
 //! | [`seal`] | what binds the log, so that a change of it shows |
@@ -26,6 +26,7 @@ pub mod act;
 pub mod actor;
 pub mod admin;
 pub mod answer;
+pub mod authority;
 pub mod command;
 pub mod decide;
 pub mod event;
@@ -38,6 +39,7 @@ pub mod legal;
 pub mod order;
 pub mod policy;
 pub mod refusal;
+pub mod scope;
 pub mod seal;
 pub mod table;
 pub mod task;

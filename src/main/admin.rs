@@ -13,6 +13,7 @@ use dispatch_desk::{
         policy::RegionMode,
         task::Vehicle,
     },
+    engine::executor::{Executor, Settings},
     stand::{People, Wanted},
     store::{Db, Time},
 };
@@ -42,6 +43,16 @@ pub async fn run(database: &Database, what: &Admin) -> anyhow::Result<ExitCode> 
             std::io::stdin().read_to_string(&mut password)?;
             admin::password(&db, staff, login, password.trim_end_matches(['\r', '\n'])).await?;
             format!("{staff} signs in as {login}")
+        }
+        Admin::Recover { staff, public_origin } => {
+            let staff = staff
+                .as_deref()
+                .map(|text| StaffId::parse(text).with_context(|| format!("{text}: such as D1")));
+            let executor = Executor::start(db.clone(), Settings::default());
+            let (staff, secret) = executor.recover(staff.transpose()?).await?;
+            executor.stop().await;
+            let origin = public_origin.trim_end_matches('/');
+            format!("{staff} sets a new password by {origin}/enter/{secret}")
         }
         Admin::Region { name, time_zone, centre, radius_m } => {
             let area = circle(centre, *radius_m)?;

@@ -35,11 +35,20 @@ pub async fn serve(
     };
     let origin = origin.map_err(anyhow::Error::msg)?;
     let executor = Executor::start(db, Settings::default());
+    let set_up = executor.make_set_up_link().await?;
+    let way_in = set_up.map(|secret| format!("{}/enter/{secret}", origin.as_str()));
     let desk = Desk::new(executor, origin);
     let server = Server::start(desk, listener, Limits::default())?.sealing(keys);
     tracing::info!("listening on http://{}", server.address());
     // Whoever reads may have gone; the server stays.
     let _ = writeln!(std::io::stdout(), "http://{}", server.address());
+    if let Some(way_in) = way_in {
+        // For whoever started the program, and nobody else: it is printed, not logged.
+        let _ = writeln!(
+            std::io::stdout(),
+            "There is nobody here yet. The first admin comes in once, within 15 minutes, by\n{way_in}"
+        );
+    }
     ended.await;
     tracing::info!("stopping: what was accepted is answered first");
     server.stop().await;

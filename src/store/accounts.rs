@@ -38,6 +38,14 @@ pub(super) const RIDERS_OF: Sql = setwise!(
     rows(id int),
     ") AND d.disabled = 0 AND d.id > $2 ORDER BY d.id LIMIT $3"
 );
+const RIDERS_KEPT: Sql = setwise!(
+    "SELECT d.id, d.region_id, d.capacity, d.duty, d.disabled, d.vehicle, d.risk_rejected, d.name, d.phone, \
+     l.at AS fix_at, l.lat, l.lng, \
+     (SELECT COUNT(*) FROM task t WHERE t.rider_id = d.id AND t.rider_slot IS NOT NULL) AS holds \
+     FROM rider d LEFT JOIN rider_location l ON l.rider_id = d.id WHERE d.region_id IN (SELECT r.id FROM ",
+    rows(id int),
+    ") AND d.id > $2 ORDER BY d.id LIMIT $3"
+);
 const RIDER_NAMES: Sql =
     setwise!("SELECT d.id, d.name FROM ", rows(id int), " CROSS JOIN rider d WHERE d.id = r.id");
 const STAFF_NAMES: Sql =
@@ -160,6 +168,19 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<RiderAccount>> {
         fetch!(self, RiderAccountRow, RIDERS_OF, region_rows(regions), after.0, limit)
+            .into_iter()
+            .map(RiderAccountRow::account)
+            .collect()
+    }
+
+    /// The same, with those who are shut out: for whoever keeps them.
+    pub async fn riders_kept(
+        &mut self,
+        regions: &[RegionId],
+        after: RiderId,
+        limit: i64,
+    ) -> Result<Vec<RiderAccount>> {
+        fetch!(self, RiderAccountRow, RIDERS_KEPT, region_rows(regions), after.0, limit)
             .into_iter()
             .map(RiderAccountRow::account)
             .collect()

@@ -32,9 +32,10 @@ const STAFF: Sql = Sql::same("SELECT id, role, disabled FROM staff WHERE id = $1
 const CHANGE_RIDER: Sql = Sql::same(
     "UPDATE rider SET duty = COALESCE($2, duty), disabled = COALESCE($3, disabled), \
      capacity = COALESCE($4, capacity), region_id = COALESCE($5, region_id), \
-     risk_rejected = COALESCE($6, risk_rejected), revision = revision + 1 WHERE id = $1",
+     risk_rejected = COALESCE($6, risk_rejected), vehicle = COALESCE($7, vehicle), name = COALESCE($8, name), \
+     phone = NULLIF(COALESCE($9, phone), ''), revision = revision + 1 WHERE id = $1",
 );
-const CHANGE_STAFF: Sql =
+const DISABLE_STAFF: Sql =
     Sql::same("UPDATE staff SET disabled = $2, revision = revision + 1 WHERE id = $1");
 const NEXT_IDS: Sql = Sql::same(
     "SELECT (SELECT COALESCE(MAX(id), 0) + 1 FROM region), (SELECT COALESCE(MAX(id), 0) + 1 FROM rider), \
@@ -53,7 +54,7 @@ const ASK: Sql =
     Sql::same("INSERT INTO round_candidate (round_id, rider_id, nonce) VALUES ($1, $2, $3)");
 
 /// What a change of a rider changes; `None` leaves it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RiderChange {
     /// On duty, paused, off.
     pub duty: Option<Duty>,
@@ -65,6 +66,26 @@ pub struct RiderChange {
     pub region: Option<RegionId>,
     /// Kept from grabbing by the region's risk policy.
     pub risk_rejected: Option<bool>,
+    /// How they move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vehicle: Option<Vehicle>,
+    /// How they are called. The log has that it changed, not what it is.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "changed")]
+    pub name: Option<String>,
+    /// How they are reached; an empty one is none. The log has that it changed, not what it is.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "changed")]
+    pub phone: Option<String>,
+    /// The number of the last change that this one is based on; none changes whatever is there.
+    #[serde(skip)]
+    pub revision: Option<i64>,
+}
+
+/// Personal data stays out of the log.
+fn changed<S: serde::Serializer>(
+    _: &Option<String>,
+    to: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    to.serialize_str("changed")
 }
 
 impl RiderChange {
@@ -138,6 +159,12 @@ impl Tx {
         Ok(())
     }
 
+    /// Makes a region one of somebody's.
+    pub async fn add_staff_region(&mut self, id: StaffId, region: RegionId) -> Result<()> {
+        execute!(self, ADD_STAFF_REGION, id.0, region.0);
+        Ok(())
+    }
+
     /// One rider, without the places held.
     pub async fn rider(&mut self, id: RiderId) -> Result<Option<Rider>> {
         fetch!(self, RiderRow, RIDER, id.0).pop().map(RiderRow::rider).transpose()
@@ -160,12 +187,15 @@ impl Tx {
             change.capacity.map(i64::from),
             change.region.map(|region| region.0),
             change.risk_rejected.map(i64::from),
+            change.vehicle.map(Vehicle::as_str),
+            change.name.as_deref(),
+            change.phone.as_deref(),
         ))
     }
 
     /// Shuts a member of staff out, or lets them in again.
     pub async fn disable_staff(&mut self, id: StaffId, disabled: bool) -> Result<u64> {
-        Ok(execute!(self, CHANGE_STAFF, id.0, i64::from(disabled)))
+        Ok(execute!(self, DISABLE_STAFF, id.0, i64::from(disabled)))
     }
 
     /// The first region, rider and member of staff that there is no number of yet.

@@ -7,7 +7,7 @@ mod tests {
     use sqlx::{AssertSqlSafe, PgPool};
 
     use super::super::{
-        access::{END_SESSIONS_OF, PRUNE_LINKS, PRUNE_SESSIONS},
+        access::PRUNE_LINKS,
         accounts::{RIDER_ACCOUNT, RIDERS_OF},
         audit_sql::{
             ATTEMPT_STEP, ATTEMPT_STEP_BY, ATTEMPTS, ATTEMPTS_BY, ATTEMPTS_ON, EVENT_STEP,
@@ -19,6 +19,7 @@ mod tests {
             CARD_OF_ORDER, CARD_TRACKED, CARDS_HELD, FREE, FREE_LATEST, POOL, STAGED, STAGED_LATEST,
         },
         readers::{EVENTS_OF_REGIONS, OFFER, OFFERS_OF, OFFERS_TO},
+        sessions::{END_SESSIONS_OF, PRUNE_SESSIONS},
         sql::Sql,
         tx::{Driver, Tx, on},
     };

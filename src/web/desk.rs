@@ -1,6 +1,9 @@
 //! What every request needs.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use tokio::sync::Semaphore;
 
@@ -56,6 +59,8 @@ struct Inner {
     origin: Origin,
     entropy: Arc<dyn Entropy>,
     hashing: Semaphore,
+    /// How many wait for a turn.
+    waiting: AtomicUsize,
     demo: bool,
     uploads: Uploads,
     exports: Exports,
@@ -65,6 +70,8 @@ impl Desk {
     /// How many passwords are hashed at once: one costs 37 ms of a core and 19 MiB, and signing in must not
     /// keep dispatchers waiting.
     const HASHES_AT_ONCE: usize = 2;
+    /// How many may wait for their turn: more are told to come back, before the board feels it.
+    const MOST_WAITING: usize = 16;
 
     /// A desk in front of `executor`, reached at `origin`.
     pub fn new(executor: Executor, origin: Origin) -> Self {
@@ -79,7 +86,17 @@ impl Desk {
     fn with(executor: Executor, origin: Origin, entropy: Arc<dyn Entropy>, demo: bool) -> Self {
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
         let (uploads, exports) = (Uploads::default(), Exports::default());
-        Self(Arc::new(Inner { executor, origin, entropy, hashing, demo, uploads, exports }))
+        let waiting = AtomicUsize::new(0);
+        Self(Arc::new(Inner {
+            executor,
+            origin,
+            entropy,
+            hashing,
+            waiting,
+            demo,
+            uploads,
+            exports,
+        }))
     }
 
     /// Takes commands.
@@ -127,9 +144,41 @@ impl Desk {
         Ok(hex(&bytes))
     }
 
-    /// Takes a turn for hashing a password.
+    /// The salt of a password.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub(super) fn salt(&self) -> std::io::Result<[u8; 16]> {
+        let mut bytes = [0; 16];
+        self.0.entropy.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Takes a turn for hashing a password; none if too many wait for theirs.
     pub(super) async fn hashing_turn(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
+        let waiting = Waiting::join(&self.0.waiting);
+        if waiting.others >= Self::MOST_WAITING {
+            return None;
+        }
         self.0.hashing.acquire().await.ok()
+    }
+}
+
+/// A place in the queue, left when it is dropped.
+struct Waiting<'a> {
+    queue: &'a AtomicUsize,
+    others: usize,
+}
+
+impl<'a> Waiting<'a> {
+    fn join(queue: &'a AtomicUsize) -> Self {
+        Self { queue, others: queue.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.queue.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

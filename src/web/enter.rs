@@ -11,6 +11,7 @@ use axum::{
 use serde::Deserialize;
 
 use super::{
+    account,
     desk::Desk,
     extract::{Query, TokenPath},
     page::{Shell, Taste, filters, is_ours, render},
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     domain::{command::Actor, refusal::Lang},
-    store::{self, token_hash},
+    store::{self, LinkPurpose, token_hash},
 };
 
 /// Their routes.
@@ -44,17 +45,20 @@ async fn page(
     let over = || Problem::new(ProblemCode::NotFound, taste.lang);
     let mut tx = desk.db().read().await.map_err(failed)?;
     let now = tx.now().await.map_err(failed)?;
-    let actor = tx.link(&token_hash(&token), now).await.map_err(failed)?;
-    let (action, name) = match actor {
-        Some(Actor::Staff(id)) => {
+    let link = tx.link(&token_hash(&token), now).await.map_err(failed)?.ok_or_else(over)?;
+    let (action, name) = match link.actor {
+        Actor::Staff(_) if link.purpose != LinkPurpose::Enter => {
+            return account::first(&desk, &taste, &mut tx, &token, &link).await;
+        }
+        Actor::Staff(id) => {
             let account = tx.staff_account(id).await.map_err(failed)?.ok_or_else(over)?;
             (format!("/desk/enter/{token}"), account.name)
         }
-        Some(Actor::Rider(id)) => {
+        Actor::Rider(id) => {
             let account = tx.rider_account(id).await.map_err(failed)?.ok_or_else(over)?;
             (format!("/rider/enter/{token}"), account.name)
         }
-        Some(Actor::System | Actor::Intake(_) | Actor::Customer(_)) | None => return Err(over()),
+        Actor::System | Actor::Intake(_) | Actor::Customer(_) => return Err(over()),
     };
     let page = Page { shell: Shell::bare(&desk, &taste), action, name };
     Ok(render(&page, taste.lang, StatusCode::OK))

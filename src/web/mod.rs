@@ -11,32 +11,43 @@
 //! | `headers` | what every answer carries |
 //! | `problem` | errors, for scripts and for people |
 //! | `extract` | what a request may hold |
+//! | `doors` | every route, and who may come through it |
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
 //! | `exports` | how many exports of the log somebody has under way |
 //! | `uploads` | files that somebody looks at before they are imported |
+//! | `account/` | one's own account |
+//! | `admin/` | pages for keeping the desk |
+//! | `throttle`, `peer`, `picture` | how often somebody may try; from where; pictures |
 //! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
 //! | `api/` | JSON for scripts |
 
+mod account;
+mod admin;
 mod answer_page;
 pub mod api;
 mod chip;
 mod console;
 mod desk;
+mod doors;
 mod enter;
 mod exports;
 mod extract;
 mod files;
 mod forms;
 mod headers;
+mod mask;
 mod page;
 mod password;
+mod peer;
 mod people;
+mod picture;
 mod problem;
 mod rider;
 pub mod serve;
 mod session;
+mod throttle;
 mod track;
 mod trouble;
 mod uploads;
@@ -44,12 +55,13 @@ mod who;
 mod whole;
 
 pub use desk::{Desk, Origin};
-pub use password::hash as hash_password;
+pub use doors::{DOORS, Door, May};
+pub use password::{Unfit, fit as fit_password, hash as hash_password};
 pub use problem::{Problem, ProblemCode};
 pub use serve::{Limits, Server};
 pub use session::Sessions;
 
-use axum::Router;
+use axum::{Router, middleware};
 
 /// Everything that this program answers.
 pub fn router(desk: &Desk) -> Router {
@@ -61,6 +73,7 @@ pub fn router(desk: &Desk) -> Router {
         .merge(track::router())
         .merge(enter::router())
         .merge(files::router())
+        .route_layer(middleware::from_fn(doors::only_doors))
         .fallback(problem::no_such_page)
         .method_not_allowed_fallback(problem::wrong_method)
         .with_state(desk.clone());

@@ -176,8 +176,8 @@ pub(super) struct Shell {
     pub(super) regions: String,
     /// Whether whoever is signed in may make tasks.
     pub(super) may_create: bool,
-    /// Whether whoever is signed in reads the log as a whole.
-    pub(super) may_audit: bool,
+    /// The pages for keeping the desk: the address, and the key of the word.
+    pub(super) places: Vec<(&'static str, &'static str)>,
     pub(super) demo: bool,
     /// When the page was true.
     pub(super) now: When,
@@ -196,7 +196,7 @@ impl Shell {
             who: None,
             regions: String::new(),
             may_create: false,
-            may_audit: false,
+            places: Vec::new(),
             demo: desk.is_demo(),
             now: zone.when(zone.now),
             zone: zone.name(),

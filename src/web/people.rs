@@ -3,26 +3,30 @@
 
 use axum::{
     extract::FromRequestParts,
-    http::request::Parts,
+    http::{HeaderMap, HeaderValue, header, request::Parts},
     response::{IntoResponse, Redirect, Response},
 };
 use tower_sessions::{Expiry, Session, SessionManagerLayer, cookie::SameSite};
 
 use super::{
     desk::Desk,
+    doors::{self, May},
     forms::Typed,
     page::{Shell, Taste, Zone, encode, words},
     problem::{Problem, ProblemCode},
-    session::{Lifetime, OWNER, Sessions},
+    session::{DEVICE, Lifetime, OWNER, Sessions, id_hash},
     who::Caller,
 };
 use crate::{
     domain::{
+        admin::{AdminAction, AdminEvent, AdminSubject},
+        authority::{self, Matter},
         command::{Actor, Verb},
-        id::Timestamp,
+        id::{StaffId, Timestamp},
         refusal::Lang,
         table::who,
     },
+    engine::office::Office,
     store::{self, NamedRegion, Tx},
 };
 
@@ -30,6 +34,8 @@ use crate::{
 const SEEN: &str = "seen";
 /// Where a session keeps what was typed into forms that were refused.
 const DRAFTS: &str = "drafts";
+/// Set in the session of somebody who has to set up a second factor before anything else.
+pub(super) const FACTOR_DUE: &str = "factor_due";
 /// How many of those are kept.
 const MOST_DRAFTS: usize = 4;
 /// A session is noted as used once in so many milliseconds: each note is a write.
@@ -59,12 +65,28 @@ pub(super) fn sessions(
 pub(super) async fn sign_in(
     session: &Session,
     actor: &Actor,
+    headers: &HeaderMap,
     now: Timestamp,
 ) -> Result<(), tower_sessions::session::Error> {
     session.clear().await;
     session.cycle_id().await?;
+    session.insert(DEVICE, device(headers)).await?;
     session.insert(OWNER, actor).await?;
     session.insert(SEEN, now.0).await
+}
+
+/// By what somebody knows a browser again in a list: what it says of itself, shortened.
+fn device(headers: &HeaderMap) -> String {
+    let given = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+    given.unwrap_or_default().chars().filter(|c| !c.is_control()).take(120).collect()
+}
+
+/// To a page after signing out. The browser is told to forget what it kept of ours.
+pub(super) fn farewell(to: &str) -> Response {
+    let mut response = Redirect::to(to).into_response();
+    let all = HeaderValue::from_static("\"cache\", \"storage\"");
+    response.headers_mut().insert("clear-site-data", all);
+    response
 }
 
 /// Somebody who is signed in.
@@ -82,6 +104,27 @@ impl Seat {
 
     pub(super) fn lang(&self) -> Lang {
         self.taste.lang
+    }
+
+    /// Whether this role may do something to the desk itself.
+    pub(super) fn may_matter(&self, matter: Matter) -> bool {
+        authority::who(matter).contains(&self.caller.role)
+    }
+
+    /// The hash of this session's own id.
+    pub(super) fn hash(&self) -> String {
+        self.session.id().map(id_hash).unwrap_or_default()
+    }
+
+    /// The member of staff.
+    ///
+    /// # Errors
+    /// 403 for anybody else.
+    pub(super) fn staff(&self) -> Result<StaffId, Problem> {
+        match self.caller.actor {
+            Actor::Staff(staff) => Ok(staff),
+            _ => Err(Problem::new(ProblemCode::Forbidden, self.lang())),
+        }
     }
 
     /// Whether this role may ask for `verb` at all.
@@ -110,9 +153,23 @@ impl Seat {
             who: staff.or(rider).map(|name| (name, role)),
             regions: names.join(" · "),
             may_create: self.may(Verb::Create),
-            may_audit: super::console::may_audit(self.caller.role),
+            places: self.places(),
             ..Shell::new(desk, &self.taste, zone)
         }
+    }
+
+    /// The pages for keeping the desk that this reader may see: the address, and the key of the word.
+    fn places(&self) -> Vec<(&'static str, &'static str)> {
+        let all = [
+            ("/admin/riders", "nav-riders", Matter::RiderLinks),
+            ("/admin/staff", "nav-staff", Matter::SeeStaff),
+            ("/admin/regions", "nav-regions", Matter::Policies),
+            ("/admin/tokens", "nav-tokens", Matter::Tokens),
+            ("/audit", "audit", Matter::Audit),
+        ];
+        let mine =
+            |(.., matter): &(_, _, Matter)| self.caller.staff.is_some() && self.may_matter(*matter);
+        all.into_iter().filter(mine).map(|(path, word, _)| (path, word)).collect()
     }
 
     /// Keeps what was typed into a form that was refused, so that it need not be typed again.
@@ -179,13 +236,46 @@ impl FromRequestParts<Desk> for StaffSeat {
 
     async fn from_request_parts(parts: &mut Parts, desk: &Desk) -> Result<Self, Response> {
         match seat(parts, desk).await? {
-            Some(seat) if seat.caller.staff.is_some() => Ok(Self(seat)),
+            Some(seat) if seat.caller.staff.is_some() => admit(parts, desk, seat).await.map(Self),
             _ => {
                 let here = parts.uri.path_and_query().map_or("/", |here| here.as_str());
                 let safe = if parts.method.is_safe() { here } else { "/board" };
                 Err(Redirect::to(&format!("/sign-in?next={}", encode(safe))).into_response())
             }
         }
+    }
+}
+
+/// Whether a member of staff may come through this door. Where many verbs come through one door, the decision says it
+/// for each, and keeps the attempt.
+async fn admit(parts: &Parts, desk: &Desk, seat: Seat) -> Result<Seat, Response> {
+    let door = doors::door(&parts.method, &parts.extensions);
+    let May::Desk(matter) = door.map_or(May::Anyone, |door| door.may) else {
+        return Ok(seat);
+    };
+    if !seat.may_matter(matter) {
+        if !parts.method.is_safe() {
+            denied(desk, &seat, matter).await;
+        }
+        return Err(Problem::new(ProblemCode::Forbidden, seat.lang()).into_response());
+    }
+    let due = seat.session.get::<bool>(FACTOR_DUE).await.ok().flatten().unwrap_or_default();
+    if due && matter != Matter::Own {
+        return Err(Redirect::to("/me").into_response());
+    }
+    Ok(seat)
+}
+
+/// Keeps that somebody tried to change what their role may not (OWASP ASVS 5.0, 16.3.2).
+async fn denied(desk: &Desk, seat: &Seat, matter: Matter) {
+    let kept = async {
+        let mut office = Office::open(desk.executor(), seat.actor()).await?;
+        let of = seat.staff().map_or(AdminSubject::Desk, AdminSubject::Staff);
+        office.note(AdminEvent::new(AdminAction::Denied, of).with("matter", matter.as_str()));
+        office.commit().await
+    };
+    if let Err(error) = kept.await {
+        tracing::warn!(%error, "a denial is not kept");
     }
 }
 

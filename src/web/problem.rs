@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::{
     domain::{command::Malformed, decide::Denial, refusal::Lang},
-    engine::executor,
+    engine::{executor, office},
     store,
 };
 
@@ -51,6 +51,12 @@ codes! {
     /// Not in this capacity.
     Forbidden = 403 "FORBIDDEN"
         "您的角色无权执行此操作。" "Your role may not do this.",
+    /// Something that only its owner may do, without the owner's password.
+    ReauthRequired = 403 "REAUTH_REQUIRED"
+        "请先输入您的当前密码。" "Give your present password first.",
+    /// Too many tries.
+    TooMany = 429 "TOO_MANY"
+        "尝试次数过多，请稍后再试。" "That was tried too often; wait a little.",
     /// The form came from another site.
     CrossSite = 403 "CROSS_SITE"
         "该请求来自其他网站，已拒绝。" "The request came from another site and was not carried out.",
@@ -63,6 +69,9 @@ codes! {
     /// The request took too long to arrive.
     TimedOut = 408 "TIMED_OUT"
         "请求发送超时，未执行任何操作。" "The request took too long to arrive; nothing was done.",
+    /// Somebody changed it meanwhile.
+    RecordChanged = 409 "RECORD_CHANGED"
+        "其间已被他人修改，请查看后再试。" "Somebody changed it meanwhile; look again and decide again.",
     /// The key is in use by a request that is under way.
     RequestInProgress = 409 "REQUEST_IN_PROGRESS"
         "同一请求正在处理，请稍后用同一键查询。" "The same request is under way; ask again under the same key.",
@@ -108,9 +117,6 @@ codes! {
     /// A position outside of the globe.
     NotOnEarth = 400 "NOT_ON_EARTH"
         "经纬度超出范围。" "A latitude or longitude is out of range.",
-    /// Enough exports of the same person are under way.
-    TooManyExports = 429 "TOO_MANY_EXPORTS"
-        "您已有两个导出正在进行，请等其中一个完成。" "Two exports of yours are under way; wait until one is done.",
     /// The offer's time lies outside the policy's limits.
     OfferSeconds = 422 "OFFER_SECONDS"
         "邀请时长超出区域规则。" "The offer's time lies outside the limits of the region's policy.",
@@ -200,10 +206,30 @@ impl Problem {
             executor::Error::Malformed(Malformed::NulInText) => ProblemCode::NulInText,
             executor::Error::Malformed(Malformed::TimeOutOfRange) => ProblemCode::TimeOutOfRange,
             executor::Error::Malformed(Malformed::NotOnEarth) => ProblemCode::NotOnEarth,
+            executor::Error::RecordChanged => ProblemCode::RecordChanged,
             executor::Error::Busy => ProblemCode::Busy,
             executor::Error::Unavailable { unknown: true } => ProblemCode::Unknown,
             executor::Error::Unavailable { unknown: false } => ProblemCode::Unavailable,
             executor::Error::Faulty => ProblemCode::Faulty,
+        };
+        Self::new(code, lang)
+    }
+
+    /// Why a change of the desk itself was not made.
+    pub fn of_office(error: &office::Error, lang: Lang) -> Self {
+        let code = match error {
+            office::Error::NotSignedIn => ProblemCode::NotSignedIn,
+            office::Error::Forbidden => ProblemCode::Forbidden,
+            office::Error::NotFound => ProblemCode::NotFound,
+            office::Error::Before(_)
+            | office::Error::Stale
+            | office::Error::Taken
+            | office::Error::LastAdmin => ProblemCode::RecordChanged,
+            office::Error::Invalid(field) => {
+                return Self::new(ProblemCode::BodyInvalid, lang).with(*field);
+            }
+            office::Error::Busy => ProblemCode::Busy,
+            office::Error::Store(error) => return Self::read(error, lang),
         };
         Self::new(code, lang)
     }
@@ -259,9 +285,6 @@ impl IntoResponse for Problem {
             }
             503 => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            429 => {
-                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("10"));
             }
             _ => {}
         }

@@ -15,6 +15,8 @@ use crate::{
 
 /// Where a session keeps whose it is.
 pub(super) const OWNER: &str = "owner";
+/// Where a session keeps by what its owner knows it.
+pub(super) const DEVICE: &str = "device";
 
 /// How long sessions live.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +54,7 @@ impl Sessions {
 }
 
 /// What is kept of a session's id: who reads the table can not sign in with it.
-fn id_hash(id: Id) -> String {
+pub(super) fn id_hash(id: Id) -> String {
     hex(&Sha256::digest(id.0.to_be_bytes()))
 }
 
@@ -63,6 +65,10 @@ fn failed(error: &store::Error) -> session_store::Error {
 
 fn owner(record: &Record) -> Option<Actor> {
     record.data.get(OWNER).and_then(|owner| serde_json::from_value(owner.clone()).ok())
+}
+
+fn device(record: &Record) -> &str {
+    record.data.get(DEVICE).and_then(|device| device.as_str()).unwrap_or_default()
 }
 
 fn data(record: &Record) -> session_store::Result<String> {
@@ -77,7 +83,8 @@ impl SessionStore for Sessions {
         loop {
             let mut tx = self.db.begin().await.map_err(|error| failed(&error))?;
             let now = tx.now().await.map_err(|error| failed(&error))?;
-            match tx.add_session(&id_hash(record.id), owner.as_ref(), &data, now).await {
+            let hash = id_hash(record.id);
+            match tx.add_session(&hash, owner.as_ref(), &data, device(record), now).await {
                 Ok(()) => return tx.commit().await.map_err(|error| failed(&error)),
                 Err(store::Error::Moved(_)) => record.id = Id::default(),
                 Err(error) => return Err(failed(&error)),
@@ -90,7 +97,8 @@ impl SessionStore for Sessions {
         let mut tx = self.db.begin().await.map_err(|error| failed(&error))?;
         let now = tx.now().await.map_err(|error| failed(&error))?;
         // A session that was ended meanwhile stays ended.
-        let saved = tx.save_session(&id_hash(record.id), owner.as_ref(), &data, now).await;
+        let (hash, device) = (id_hash(record.id), device(record));
+        let saved = tx.save_session(&hash, owner.as_ref(), &data, device, now).await;
         saved.map_err(|error| failed(&error))?;
         tx.commit().await.map_err(|error| failed(&error))
     }

@@ -7,14 +7,16 @@ use axum::{
 
 use super::{
     desk::Desk,
-    extract::language,
+    doors,
+    extract::{TaskPath, language},
     problem::{Problem, ProblemCode},
 };
 use crate::{
     domain::{
         command::{Actor, Role},
-        id::RegionId,
+        id::{RegionId, TaskId, Timestamp},
         refusal::Lang,
+        scope::{Actions, Scope},
         task::Task,
     },
     store::{self, RiderAccount, StaffAccount, Tx, token_hash},
@@ -28,7 +30,67 @@ pub struct Bearer {
     pub actor: Actor,
     /// In which language it wants to be answered.
     pub lang: Lang,
+    /// What the token may be used for, and where.
+    pub scope: Scope,
 }
+
+/// A token is noted as used once in so many milliseconds: each note is a write.
+const NOTED_EVERY_MS: i64 = 3_600_000;
+
+impl Bearer {
+    /// Whether the token reaches `region`; one that does not is answered as if there were nothing.
+    ///
+    /// # Errors
+    /// 404.
+    pub(super) fn reaches(&self, region: RegionId) -> Result<(), Problem> {
+        let missing = || Problem::new(ProblemCode::NotFound, self.lang);
+        if self.scope.reaches(region) { Ok(()) } else { Err(missing()) }
+    }
+
+    /// The same for tasks. A task never changes its region, so this holds for the command that follows.
+    ///
+    /// # Errors
+    /// 404, or that it can not be looked up.
+    pub(super) async fn reaches_tasks(&self, desk: &Desk, tasks: &[TaskId]) -> Result<(), Problem> {
+        if self.scope.regions.is_none() {
+            return Ok(());
+        }
+        let failed = |error: store::Error| Problem::read(&error, self.lang);
+        let mut tx = desk.db().read().await.map_err(failed)?;
+        for task in tasks {
+            if let Some(task) = tx.task(*task).await.map_err(failed)? {
+                self.reaches(task.region)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the token may be used for what the request came for.
+    async fn allows(&self, parts: &mut Parts, desk: &Desk) -> Result<(), Problem> {
+        let forbidden = || Problem::new(ProblemCode::Forbidden, self.lang);
+        let Some(door) = doors::door(&parts.method, &parts.extensions) else {
+            return Err(Problem::new(ProblemCode::NotFound, self.lang));
+        };
+        let fits = match (&self.scope.actions, door.changes()) {
+            (_, false) | (Actions::All, true) => true,
+            (Actions::Read, true) => false,
+            // A bulk names its verb in its body.
+            (these, true) if door.path == BULK => these != &Actions::Read,
+            (these, true) => door.verb().is_some_and(|verb| these.include(Some(verb))),
+        };
+        if !fits {
+            return Err(forbidden());
+        }
+        if door.path.starts_with("/api/v1/tasks/{id}") {
+            let TaskPath(task) = TaskPath::from_request_parts(parts, desk).await?;
+            self.reaches_tasks(desk, &[task]).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Many commands at once.
+const BULK: &str = "/api/v1/bulk";
 
 impl FromRequestParts<Desk> for Bearer {
     type Rejection = Problem;
@@ -39,10 +101,31 @@ impl FromRequestParts<Desk> for Bearer {
         let (id, secret) = token(&parts.headers).ok_or_else(nobody)?;
         let failed = |error: store::Error| Problem::read(&error, lang);
         let mut tx = desk.db().read().await.map_err(failed)?;
-        let found = tx.token(id).await.map_err(failed)?;
+        let now = tx.now().await.map_err(failed)?;
+        let found = tx.token(id, now).await.map_err(failed)?;
+        drop(tx);
         // Both sides are hashes of an unguessable secret: how long the comparison takes tells nothing.
         let found = found.filter(|found| found.secret_hash == token_hash(secret));
-        Ok(Self { actor: found.ok_or_else(nobody)?.actor, lang })
+        let found = found.ok_or_else(nobody)?;
+        let stale = found.used_at.is_none_or(|used| now.ms_since(used) >= NOTED_EVERY_MS);
+        let bearer = Self { actor: found.actor, lang, scope: found.scope };
+        bearer.allows(parts, desk).await?;
+        if stale {
+            note_used(desk, &found.id, now).await;
+        }
+        Ok(bearer)
+    }
+}
+
+/// Notes that a token was used. If it can not be noted, the request is answered all the same.
+async fn note_used(desk: &Desk, id: &str, now: Timestamp) {
+    let noted = async {
+        let mut tx = desk.db().begin().await?;
+        tx.token_used(id, now).await?;
+        tx.commit().await
+    };
+    if let Err(error) = noted.await {
+        tracing::debug!(%error, "that a token was used is not noted");
     }
 }
 
@@ -141,10 +224,16 @@ impl FromRequestParts<Desk> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, desk: &Desk) -> Result<Self, Problem> {
-        let Bearer { actor, lang } = Bearer::from_request_parts(parts, desk).await?;
+        let Bearer { actor, lang, scope } = Bearer::from_request_parts(parts, desk).await?;
         let failed = |error: store::Error| Problem::read(&error, lang);
         let mut tx = desk.db().read().await.map_err(failed)?;
         let caller = Self::of(&mut tx, actor, lang).await.map_err(failed)?;
-        caller.ok_or_else(|| Problem::new(ProblemCode::NotSignedIn, lang))
+        let mut caller = caller.ok_or_else(|| Problem::new(ProblemCode::NotSignedIn, lang))?;
+        caller.regions.retain(|region| scope.reaches(*region));
+        if doors::admits(&parts.method, &parts.extensions, caller.role) {
+            Ok(caller)
+        } else {
+            Err(Problem::new(ProblemCode::Forbidden, lang))
+        }
     }
 }

@@ -8,6 +8,7 @@ mod accounts;
 mod append_only;
 mod apply;
 mod audit;
+mod authority;
 mod constraints;
 mod counts;
 mod coverage;

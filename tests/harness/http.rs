@@ -23,7 +23,7 @@ use dispatch_desk::{
         refusal::Lang,
     },
     engine::executor::{Executor, Settings},
-    store::{Db, Time, token_hash},
+    store::{ApiToken, Db, Time},
     web::{Desk as WebDesk, Limits, Origin, Server},
 };
 use serde_json::{Map, Value, json};
@@ -86,7 +86,8 @@ pub async fn give_tokens(db: &Db) {
     for actor in staff.into_iter().chain(riders).chain(shops) {
         let token = token_of(&actor);
         let (id, secret) = token["desk_".len()..].split_once('_').expect("an id and a secret");
-        tx.add_token(id, &token_hash(secret), "a test", &actor, NOON).await.expect("it is kept");
+        let token = ApiToken::new(id, secret, "a test", &actor, NOON);
+        tx.add_token(&token).await.expect("it is kept");
     }
     tx.commit().await.expect("it lasts");
 }

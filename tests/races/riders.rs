@@ -22,15 +22,32 @@ use crate::harness::{
     *,
 };
 
-const NOTHING: RiderChange =
-    RiderChange { duty: None, disabled: None, capacity: None, region: None, risk_rejected: None };
-const OFF: RiderChange = RiderChange { duty: Some(Duty::Off), ..NOTHING };
-const PAUSED: RiderChange = RiderChange { duty: Some(Duty::Paused), ..NOTHING };
-const ON: RiderChange = RiderChange { duty: Some(Duty::On), ..NOTHING };
-const DISABLED: RiderChange = RiderChange { disabled: Some(true), ..NOTHING };
-const ENABLED: RiderChange = RiderChange { disabled: Some(false), ..NOTHING };
-const MOVED: RiderChange = RiderChange { region: Some(SOUTH), ..NOTHING };
-const BACK: RiderChange = RiderChange { region: Some(NORTH), ..NOTHING };
+/// A change of these alone.
+const fn only(
+    duty: Option<Duty>,
+    disabled: Option<bool>,
+    capacity: Option<u32>,
+    region: Option<dispatch_desk::domain::id::RegionId>,
+) -> RiderChange {
+    RiderChange {
+        duty,
+        disabled,
+        capacity,
+        region,
+        risk_rejected: None,
+        vehicle: None,
+        name: None,
+        phone: None,
+        revision: None,
+    }
+}
+const OFF: RiderChange = only(Some(Duty::Off), None, None, None);
+const PAUSED: RiderChange = only(Some(Duty::Paused), None, None, None);
+const ON: RiderChange = only(Some(Duty::On), None, None, None);
+const DISABLED: RiderChange = only(None, Some(true), None, None);
+const ENABLED: RiderChange = only(None, Some(false), None, None);
+const MOVED: RiderChange = only(None, None, None, Some(SOUTH));
+const BACK: RiderChange = only(None, None, None, Some(NORTH));
 
 /// The rider of all these cases.
 const R1: RiderId = RiderId(1);

@@ -101,6 +101,9 @@ pub enum Error {
     /// Too many commands wait, or the task is held elsewhere (503). Nothing was done; ask again.
     #[error("BUSY")]
     Busy,
+    /// What was to be changed was changed by somebody else meanwhile (409).
+    #[error("RECORD_CHANGED")]
+    RecordChanged,
     /// The database is away, full or broken (503).
     #[error("UNAVAILABLE")]
     Unavailable {

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     domain::{
+        authority::{Matter, who},
         command::{Act, Actor, Command, Reason, Role, What},
         decide::Denial,
         id::RiderId,
@@ -57,6 +58,7 @@ impl Executor {
             }
             match try_change(&self.shared, actor, rider, change).await {
                 Ok(Tried::Denied(denial)) => return Err(Error::Denied(denial)),
+                Ok(Tried::Stale) => return Err(Error::RecordChanged),
                 Ok(Tried::Done { withdrawn, head }) => {
                     self.committed(head);
                     return Ok(withdrawn);
@@ -88,6 +90,8 @@ enum Tried {
         head: i64,
     },
     Denied(Denial),
+    /// The rider is not at the revision that the change is based on.
+    Stale,
     /// One of the rider's tasks is being changed at this moment.
     Later,
 }
@@ -104,7 +108,9 @@ async fn right(
         Actor::System | Actor::Intake(_) | Actor::Customer(_) | Actor::Rider(_) => None,
     };
     let Some(found) = tx.rider(rider).await? else { return Ok(Err(Denial::NotFound)) };
-    let only_duty = RiderChange { duty: change.duty, ..RiderChange::default() } == *change;
+    let only_duty =
+        RiderChange { duty: change.duty, revision: change.revision, ..RiderChange::default() }
+            == *change;
     Ok(match actor {
         Actor::System => Ok(()),
         Actor::Rider(me) if *me == rider && found.disabled => Err(Denial::NotSignedIn),
@@ -112,7 +118,12 @@ async fn right(
         Actor::Staff(_) => match staff.filter(|staff| !staff.disabled) {
             None => Err(Denial::NotSignedIn),
             Some(staff) if !staff.regions.contains(&found.region) => Err(Denial::NotFound),
-            Some(staff) if staff.role == Role::Auditor => Err(Denial::Forbidden),
+            Some(staff) if only_duty && staff.role != Role::Auditor => Ok(()),
+            Some(staff) if !who(Matter::Riders).contains(&staff.role) => Err(Denial::Forbidden),
+            // To a region of their own alone: nobody is sent where one has no say.
+            Some(staff) if change.region.is_some_and(|to| !staff.regions.contains(&to)) => {
+                Err(Denial::NotFound)
+            }
             Some(_) => Ok(()),
         },
         Actor::Rider(_) | Actor::Intake(_) | Actor::Customer(_) => Err(Denial::Forbidden),
@@ -149,10 +160,21 @@ async fn try_change(
     let jobs: Vec<_> = waiting.iter().map(withdraw).collect();
     let batch = batch::run(&mut tx, &jobs, Some((rider, change, actor)), &shared.settings).await?;
     let held = batch.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Later));
+    // The change itself has counted the revision up.
+    let made = tx.rider_revision(rider).await?;
+    if change.revision.is_some_and(|based_on| made != Some(based_on + 1)) {
+        tx.rollback().await?;
+        return Ok(Tried::Stale);
+    }
     // The batch has locked the rider, so no more offers can come. One may have come before that.
     if held || (change.ends_offers() && !self::waiting(&mut tx, rider).await?.is_empty()) {
         tx.rollback().await?;
         return Ok(Tried::Later);
+    }
+    if change.ends_offers() {
+        // Whoever is shut out, or works elsewhere now, signs in again, if they may.
+        tx.end_sessions_of(&Actor::Rider(rider)).await?;
+        tx.end_links_of(&Actor::Rider(rider)).await?;
     }
     tx.commit().await?;
     // One that had lapsed is expired instead, and its withdrawal refused.

@@ -112,8 +112,12 @@ pub(super) async fn bulk(
     Key(key): Key,
     Body(body): Body<BulkBody>,
 ) -> Result<Json<BulkAnswer>, Problem> {
+    if !bearer.scope.actions.include(Some(body.verb)) {
+        return Err(Problem::new(ProblemCode::Forbidden, bearer.lang));
+    }
     let commands = commands(body, &key, &bearer)?;
     let tasks: Vec<_> = commands.iter().filter_map(|command| command.what.task()).collect();
+    bearer.reaches_tasks(&desk, &tasks).await?;
     let asked = commands.into_iter().map(|command| desk.executor().execute(command));
     let replies = join_all(asked).await;
     let items: Vec<_> = tasks

@@ -131,6 +131,7 @@ pub(super) async fn accept(
     let offer = tx.offer(&token).await.map_err(failed)?;
     drop(tx);
     let offer = offer.ok_or_else(|| missing(bearer.lang))?;
+    bearer.reaches_tasks(&desk, &[offer.task]).await?;
     let what = What::Change { task: offer.task, revision: offer.revision, act: Act::Accept };
     answer(&desk, bearer.actor, key, bearer.lang, what).await
 }

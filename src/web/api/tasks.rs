@@ -120,6 +120,7 @@ pub(super) async fn create(
         let missing = Problem::new(ProblemCode::KeyMissing, bearer.lang);
         return Err(missing.at("/request_key"));
     };
+    bearer.reaches(body.region)?;
     let new = NewTask {
         region: body.region,
         pickup: body.pickup.0.into(),

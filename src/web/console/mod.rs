@@ -11,8 +11,9 @@
 //! | `import`, `import_file` | a file of another system: looked at, then imported |
 //! | `create` | a new task by hand |
 //! | `audit` | the log as a whole, for auditors: searched, exported |
-//! | `rules` | the table and the codes, as the program has them |
+//! | `rules`, `access` | the table, the codes and the doors, as the program has them |
 
+mod access;
 mod audit;
 mod board;
 mod command;
@@ -31,9 +32,7 @@ use axum::{
     routing::{get, post},
 };
 
-pub(super) use audit::may as may_audit;
-
-use super::{desk::Desk, people::sessions, session::Lifetime};
+use super::{account, admin, desk::Desk, people::sessions, session::Lifetime};
 
 /// The routes of the console.
 pub(super) fn router(desk: &Desk) -> Router<Desk> {
@@ -43,6 +42,7 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
     Router::new()
         .route("/", get(sign_in::home))
         .route("/sign-in", get(sign_in::form).post(sign_in::sign_in))
+        .route("/sign-in/code", post(sign_in::code))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/desk/enter/{token}", post(sign_in::enter))
         .route("/board", get(board::page))
@@ -55,6 +55,9 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/audit", get(audit::page))
         .route("/audit/export.csv", get(audit::csv))
         .route("/audit/export.jsonl", get(audit::jsonl))
+        .merge(account::staff())
+        .merge(admin::router())
         .route("/rules", get(rules::page))
+        .route("/rules/access", get(access::page))
         .layer(sessions(desk, "desk", Lifetime::STAFF))
 }

@@ -1,26 +1,44 @@
-//! In and out: with name and password, or by a link that somebody was given.
+//! In and out for staff: with name and password and, if there is one, a second factor; or by a link.
 
 use askama::Template;
 use axum::{
     extract::State,
-    http::StatusCode,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tower_sessions::Session;
 
 use super::super::{
     desk::Desk,
     extract::{Form, Query, TokenPath},
-    page::{Shell, Taste, filters, is_ours, render},
+    page::{Shell, Taste, filters, is_ours, render, words},
     password,
+    peer::Peer,
     people::{self, StaffSeat},
     problem::{Problem, ProblemCode},
+    throttle::{self, Wait},
 };
 use crate::{
-    domain::command::Actor,
-    store::{self, token_hash},
+    domain::{
+        command::Actor,
+        id::{StaffId, Timestamp},
+    },
+    store::{self, Link, LinkPurpose, token_hash},
 };
+
+/// Where a session keeps who has given the password and not yet the second factor.
+const PENDING: &str = "pending";
+/// How long they have for it, in milliseconds.
+const PENDING_MS: i64 = 5 * 60_000;
+
+/// Somebody between password and second factor.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Pending {
+    staff: StaffId,
+    since: Timestamp,
+    next: String,
+}
 
 #[derive(Template)]
 #[template(path = "console/sign_in.html")]
@@ -28,7 +46,10 @@ struct Page {
     shell: Shell,
     next: String,
     login: String,
-    failed: bool,
+    /// What went wrong, in words.
+    wrong: Option<String>,
+    /// Whether the password is done and the second factor is asked for.
+    code: bool,
 }
 
 /// Where to go after signing in: only to our own pages.
@@ -48,15 +69,32 @@ pub(super) struct Next {
     next: String,
 }
 
-/// The form.
+/// Who has given the password and may now give the second factor.
+async fn pending(session: &Session, now: Timestamp) -> Option<Pending> {
+    let pending = session.get::<Pending>(PENDING).await.ok().flatten()?;
+    (now.ms_since(pending.since) < PENDING_MS).then_some(pending)
+}
+
+fn show(desk: &Desk, taste: &Taste, page: Page, status: StatusCode) -> Response {
+    let shell = Shell::bare(desk, taste);
+    render(&Page { shell, ..page }, taste.lang, status)
+}
+
+fn empty(desk: &Desk, taste: &Taste, next: String) -> Page {
+    let shell = Shell::bare(desk, taste);
+    Page { shell, next, login: String::new(), wrong: None, code: false }
+}
+
+/// The form: name and password first, then the second factor.
 pub(super) async fn form(
     State(desk): State<Desk>,
     taste: Taste,
+    session: Session,
     Query(Next { next }): Query<Next>,
 ) -> Response {
-    let shell = Shell::bare(&desk, &taste);
-    let page = Page { shell, next, login: String::new(), failed: false };
-    render(&page, taste.lang, StatusCode::OK)
+    let code = pending(&session, desk.now()).await.is_some();
+    let page = Page { code, ..empty(&desk, &taste, next) };
+    show(&desk, &taste, page, StatusCode::OK)
 }
 
 /// What was typed.
@@ -68,16 +106,34 @@ pub(super) struct Typed {
     next: String,
 }
 
+/// Says how long to wait.
+fn wait(desk: &Desk, taste: &Taste, page: Page, Wait(seconds): Wait) -> Response {
+    let wrong = words(taste.lang, "sign-in-wait", &[("v", &seconds.to_string())]);
+    let page = Page { wrong: Some(wrong), ..page };
+    let mut response = show(desk, taste, page, StatusCode::TOO_MANY_REQUESTS);
+    if let Ok(seconds) = HeaderValue::from_str(&seconds.to_string()) {
+        response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    }
+    response
+}
+
 /// Name and password.
 pub(super) async fn sign_in(
     State(desk): State<Desk>,
     taste: Taste,
+    from: Peer,
+    headers: HeaderMap,
     session: Session,
     Form(typed): Form<Typed>,
 ) -> Result<Response, Problem> {
     let read = |error: store::Error| Problem::read(&error, taste.lang);
-    let mut tx = desk.db().read().await.map_err(read)?;
     let login = typed.login.trim().replace('\0', "");
+    let page = Page { login: login.clone(), ..empty(&desk, &taste, typed.next.clone()) };
+    let tried = match throttle::begin(&desk, "staff", &login, from).await.map_err(read)? {
+        Ok(tried) => tried,
+        Err(left) => return Ok(wait(&desk, &taste, page, left)),
+    };
+    let mut tx = desk.db().read().await.map_err(read)?;
     let found = tx.password(&login).await.map_err(read)?;
     let open = match &found {
         Some((staff, _)) => {
@@ -88,52 +144,145 @@ pub(super) async fn sign_in(
     };
     drop(tx);
     let (staff, phc) = found.unzip();
-    let right = password::verify(&desk, typed.password, phc).await;
-    if let Some(staff) = staff.filter(|_| right && open) {
-        enter_as(&desk, &session, &Actor::Staff(staff), &taste).await?;
-        return Ok(Redirect::to(safe(&typed.next)).into_response());
+    let weak = phc.as_deref().is_some_and(password::is_weak);
+    let right = password::verify(&desk, typed.password.clone(), phc).await;
+    let right = right.map_err(|password::Crowded| Problem::new(ProblemCode::Busy, taste.lang))?;
+    let Some(staff) = staff.filter(|_| right && open) else {
+        let page = Page { wrong: Some(words(taste.lang, "sign-in-failed", &[])), ..page };
+        return Ok(show(&desk, &taste, page, StatusCode::UNAUTHORIZED));
+    };
+    tried.succeeded(&desk).await.map_err(read)?;
+    if weak {
+        strengthen(&desk, staff, &login, typed.password).await;
     }
-    let page = Page { shell: Shell::bare(&desk, &taste), next: typed.next, login, failed: true };
-    Ok(render(&page, taste.lang, StatusCode::UNAUTHORIZED))
+    let next = safe(&typed.next).to_owned();
+    come_in(&desk, &taste, &session, &headers, staff, next).await
+}
+
+/// Hashes a password anew that was hashed at less than what we ask for now.
+async fn strengthen(desk: &Desk, staff: StaffId, login: &str, password: String) {
+    let Ok(Some(phc)) = password::make(desk, password).await else { return };
+    let kept = async {
+        let mut tx = desk.db().begin().await?;
+        let now = tx.now().await?;
+        tx.set_password(staff, login, &phc, now).await?;
+        tx.commit().await
+    };
+    if let Err(error) = kept.await {
+        tracing::warn!(%error, "a password keeps its old hash");
+    }
+}
+
+/// In, or to the second factor if there is one.
+async fn come_in(
+    desk: &Desk,
+    taste: &Taste,
+    session: &Session,
+    headers: &HeaderMap,
+    staff: StaffId,
+    next: String,
+) -> Result<Response, Problem> {
+    let read = |error: store::Error| Problem::read(&error, taste.lang);
+    let mut tx = desk.db().read().await.map_err(read)?;
+    let factor = tx.factor(staff).await.map_err(read)?;
+    let required = tx.desk_rule().await.map_err(read)?.factor_required;
+    drop(tx);
+    let confirmed = factor.is_some_and(|factor| factor.confirmed_at.is_some());
+    if confirmed {
+        let pending = Pending { staff, since: desk.now(), next };
+        session.clear().await;
+        let kept = async {
+            session.cycle_id().await?;
+            session.insert(PENDING, &pending).await
+        };
+        kept.await.map_err(|error| lost(&error, taste))?;
+        return Ok(Redirect::to("/sign-in").into_response());
+    }
+    enter_as(desk, session, headers, staff, taste).await?;
+    if required {
+        let due = session.insert(people::FACTOR_DUE, true).await;
+        due.map_err(|error| lost(&error, taste))?;
+        return Ok(Redirect::to("/me").into_response());
+    }
+    Ok(Redirect::to(&next).into_response())
+}
+
+fn lost(error: &tower_sessions::session::Error, taste: &Taste) -> Problem {
+    tracing::error!(%error, "a session can not be kept");
+    Problem::new(ProblemCode::Unavailable, taste.lang)
 }
 
 async fn enter_as(
     desk: &Desk,
     session: &Session,
-    actor: &Actor,
+    headers: &HeaderMap,
+    staff: StaffId,
     taste: &Taste,
 ) -> Result<(), Problem> {
-    people::sign_in(session, actor, desk.now()).await.map_err(|error| {
-        tracing::error!(%error, "a session can not be kept");
-        Problem::new(ProblemCode::Unavailable, taste.lang)
-    })
+    let entered = people::sign_in(session, &Actor::Staff(staff), headers, desk.now()).await;
+    entered.map_err(|error| lost(&error, taste))
 }
 
-/// A link for staff, used.
+/// A code of the second factor, or a recovery code.
+#[derive(Deserialize)]
+pub(super) struct TypedCode {
+    code: String,
+}
+
+/// The second factor.
+pub(super) async fn code(
+    State(desk): State<Desk>,
+    taste: Taste,
+    headers: HeaderMap,
+    session: Session,
+    Form(TypedCode { code }): Form<TypedCode>,
+) -> Result<Response, Problem> {
+    let read = |error: store::Error| Problem::read(&error, taste.lang);
+    let Some(Pending { staff, next, .. }) = pending(&session, desk.now()).await else {
+        return Ok(Redirect::to("/sign-in").into_response());
+    };
+    let page = Page { code: true, ..empty(&desk, &taste, String::new()) };
+    let tried = throttle::begin_code(&desk, &staff.to_string()).await.map_err(read)?;
+    let tried = match tried {
+        Ok(tried) => tried,
+        Err(left) => return Ok(wait(&desk, &taste, page, left)),
+    };
+    let right = desk.executor().use_factor(staff, &code).await;
+    if !right.map_err(|error| Problem::of_office(&error, taste.lang))? {
+        let page = Page { wrong: Some(words(taste.lang, "code-failed", &[])), ..page };
+        return Ok(show(&desk, &taste, page, StatusCode::UNAUTHORIZED));
+    }
+    tried.succeeded(&desk).await.map_err(read)?;
+    enter_as(&desk, &session, &headers, staff, &taste).await?;
+    Ok(Redirect::to(safe(&next)).into_response())
+}
+
+/// A link for staff, used. It stands for the password; a second factor is asked for all the same.
 pub(super) async fn enter(
     State(desk): State<Desk>,
     taste: Taste,
+    headers: HeaderMap,
     session: Session,
     TokenPath(token): TokenPath,
 ) -> Result<Response, Problem> {
     let read = |error: store::Error| Problem::read(&error, taste.lang);
+    let missing = || Problem::new(ProblemCode::NotFound, taste.lang);
     let mut tx = desk.db().begin().await.map_err(read)?;
     let now = tx.now().await.map_err(read)?;
     let hash = token_hash(&token);
-    let staff = tx.link(&hash, now).await.map_err(read)?;
-    if !matches!(staff, Some(Actor::Staff(_))) {
-        return Err(Problem::new(ProblemCode::NotFound, taste.lang));
-    }
-    let actor = tx.use_link(&hash, now).await.map_err(read)?;
+    let link = tx.link(&hash, now).await.map_err(read)?;
+    let Some(Link { actor: Actor::Staff(staff), purpose: LinkPurpose::Enter }) = link else {
+        return Err(missing());
+    };
+    let used = tx.use_link(&hash, LinkPurpose::Enter, now).await.map_err(read)?;
     tx.commit().await.map_err(read)?;
-    let actor = actor.ok_or_else(|| Problem::new(ProblemCode::NotFound, taste.lang))?;
-    enter_as(&desk, &session, &actor, &taste).await?;
-    Ok(Redirect::to("/board").into_response())
+    used.ok_or_else(missing)?;
+    come_in(&desk, &taste, &session, &headers, staff, "/board".to_owned()).await
 }
 
-/// Out: the session is gone, here and in the database.
-pub(super) async fn sign_out(taste: Taste, session: Session) -> Result<Redirect, Problem> {
+/// Out: the session is gone, here and in the database, and what the browser kept of our pages with it.
+pub(super) async fn sign_out(taste: Taste, session: Session) -> Result<Response, Problem> {
     let gone = session.flush().await;
     gone.map_err(|_| Problem::new(ProblemCode::Unavailable, taste.lang))?;
-    Ok(Redirect::to("/sign-in"))
+    Ok(people::farewell("/sign-in"))
 }

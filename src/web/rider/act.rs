@@ -2,7 +2,7 @@
 
 use axum::{
     extract::State,
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
     response::{IntoResponse, Redirect, Response},
 };
 use tower_sessions::Session;
@@ -25,7 +25,7 @@ use crate::{
         command::{Actor, Command, Verb, What},
         facts::Duty,
     },
-    store::{self, RiderChange, token_hash},
+    store::{self, Link, LinkPurpose, RiderChange, token_hash},
 };
 
 /// A form of a card.
@@ -89,6 +89,7 @@ pub(super) async fn duty(
 pub(super) async fn enter(
     State(desk): State<Desk>,
     taste: Taste,
+    headers: HeaderMap,
     session: Session,
     TokenPath(token): TokenPath,
 ) -> Result<Response, Problem> {
@@ -97,12 +98,16 @@ pub(super) async fn enter(
     let mut tx = desk.db().begin().await.map_err(read)?;
     let now = tx.now().await.map_err(read)?;
     let hash = token_hash(&token);
-    if !matches!(tx.link(&hash, now).await.map_err(read)?, Some(Actor::Rider(_))) {
+    if !matches!(
+        tx.link(&hash, now).await.map_err(read)?,
+        Some(Link { actor: Actor::Rider(_), purpose: LinkPurpose::Enter })
+    ) {
         return Err(missing());
     }
-    let actor = tx.use_link(&hash, now).await.map_err(read)?.ok_or_else(missing)?;
+    let actor =
+        tx.use_link(&hash, LinkPurpose::Enter, now).await.map_err(read)?.ok_or_else(missing)?;
     tx.commit().await.map_err(read)?;
-    people::sign_in(&session, &actor, desk.now()).await.map_err(|error| {
+    people::sign_in(&session, &actor, &headers, desk.now()).await.map_err(|error| {
         tracing::error!(%error, "a session can not be kept");
         Problem::new(ProblemCode::Unavailable, taste.lang)
     })?;
@@ -110,8 +115,8 @@ pub(super) async fn enter(
 }
 
 /// This device is forgotten.
-pub(super) async fn sign_out(taste: Taste, session: Session) -> Result<Redirect, Problem> {
+pub(super) async fn sign_out(taste: Taste, session: Session) -> Result<Response, Problem> {
     let gone = session.flush().await;
     gone.map_err(|_| Problem::new(ProblemCode::Unavailable, taste.lang))?;
-    Ok(Redirect::to("/rider/closed"))
+    Ok(people::farewell("/rider/closed"))
 }

@@ -254,10 +254,23 @@ async fn read(
 #[template(path = "rider/closed.html")]
 struct Closed {
     shell: Shell,
+    phone: String,
+    wrong: Option<String>,
 }
 
 /// For whoever is not signed in: how to come in.
 pub(super) async fn closed(State(desk): State<Desk>, taste: Taste) -> Response {
-    let page = Closed { shell: Shell::bare(&desk, &taste) };
-    render(&page, taste.lang, StatusCode::UNAUTHORIZED)
+    door(&desk, &taste, "", None, StatusCode::UNAUTHORIZED)
+}
+
+/// The way in: phone number and password, with what was typed and what is wrong about it.
+pub(in crate::web) fn door(
+    desk: &Desk,
+    taste: &Taste,
+    phone: &str,
+    wrong: Option<String>,
+    status: StatusCode,
+) -> Response {
+    let page = Closed { shell: Shell::bare(desk, taste), phone: phone.to_owned(), wrong };
+    render(&page, taste.lang, status)
 }

@@ -8,7 +8,9 @@ use axum::{
     routing::{get, post},
 };
 
-use super::{desk::Desk, people::sessions, session::Lifetime};
+pub(super) use home::door;
+
+use super::{account, desk::Desk, people::sessions, session::Lifetime};
 
 /// The routes of riders.
 pub(super) fn router(desk: &Desk) -> Router<Desk> {
@@ -19,5 +21,6 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/rider/sign-out", post(act::sign_out))
         .route("/rider/enter/{token}", post(act::enter))
         .route("/rider/tasks/{id}/{verb}", post(act::command))
+        .merge(account::riders())
         .layer(sessions(desk, "rider", Lifetime::RIDER))
 }

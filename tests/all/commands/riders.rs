@@ -14,10 +14,6 @@ use dispatch_desk::{
 use super::shown;
 use crate::harness::*;
 
-/// What a change leaves alone.
-const SAME: RiderChange =
-    RiderChange { duty: None, disabled: None, capacity: None, region: None, risk_rejected: None };
-
 for_each_database!(a_task_may_ask_for_a_vehicle, |desk| async move {
     let mut tx = desk.db.begin().await.unwrap();
     tx.add_rider(RiderId(700), NORTH, "van", 2, Some(Vehicle::Van)).await.unwrap();
@@ -38,7 +34,7 @@ for_each_database!(a_lowered_capacity_counts_what_is_held_already, |desk| async 
     desk.done(rider(1), one, 1, GRAB).await;
     desk.done(D1, two, 1, offer(1)).await;
     desk.refused(rider(1), three, 1, GRAB, Code::RiderAtCapacity).await;
-    desk.change_rider(1, RiderChange { capacity: Some(1), ..SAME }).await;
+    desk.change_rider(1, RiderChange { capacity: Some(1), ..RiderChange::default() }).await;
     // The offer was made in time: its place is the rider's.
     desk.done(rider(1), two, 2, Act::Accept).await;
     desk.done(D1, one, 2, CANCEL).await;
@@ -48,7 +44,7 @@ for_each_database!(a_lowered_capacity_counts_what_is_held_already, |desk| async 
     desk.done(rider(1), three, 1, GRAB).await;
     desk.refused(D1, two, 4, offer(1), Code::RiderAtCapacity).await;
     // Nobody at all.
-    desk.change_rider(2, RiderChange { capacity: Some(0), ..SAME }).await;
+    desk.change_rider(2, RiderChange { capacity: Some(0), ..RiderChange::default() }).await;
     desk.refused(D1, two, 4, offer(2), Code::RiderAtCapacity).await;
     desk.check().await;
 });
@@ -56,16 +52,20 @@ for_each_database!(a_lowered_capacity_counts_what_is_held_already, |desk| async 
 for_each_database!(a_rider_on_a_break_answers_and_gets_nothing_new, |desk| async move {
     let (asked, other) = (desk.create().await, desk.create().await);
     desk.done(D1, asked, 1, offer(1)).await;
-    assert_eq!(desk.change_rider(1, RiderChange { duty: Some(Duty::Paused), ..SAME }).await, 0);
+    assert_eq!(
+        desk.change_rider(1, RiderChange { duty: Some(Duty::Paused), ..RiderChange::default() })
+            .await,
+        0
+    );
     desk.not_eligible(other, 1, offer(1), Ineligible::Paused).await;
     desk.done(rider(1), asked, 2, Act::Accept).await;
-    desk.change_rider(1, RiderChange { duty: Some(Duty::Off), ..SAME }).await;
+    desk.change_rider(1, RiderChange { duty: Some(Duty::Off), ..RiderChange::default() }).await;
     desk.not_eligible(other, 1, assign(1), Ineligible::OffDuty).await;
     let grabbed = desk.refused(rider(1), other, 1, GRAB, Code::RiderNotEligible).await;
     assert_eq!(grabbed.reason, Some(Ineligible::OffDuty));
     // What is in hand is brought.
     desk.done(rider(1), asked, 3, Act::Arrive).await;
-    desk.change_rider(1, RiderChange { duty: Some(Duty::On), ..SAME }).await;
+    desk.change_rider(1, RiderChange { duty: Some(Duty::On), ..RiderChange::default() }).await;
     desk.done(rider(1), other, 1, GRAB).await;
     desk.check().await;
 });
@@ -75,7 +75,7 @@ for_each_database!(a_disabled_rider_loses_the_offers_and_keeps_no_right, |desk| 
     desk.done(rider(1), mine, 1, GRAB).await;
     let accepted = desk.try_change(rider(1), mine, 2, Act::Arrive).await;
     desk.done(D1, asked, 1, offer(1)).await;
-    let shut = RiderChange { disabled: Some(true), ..SAME };
+    let shut = RiderChange { disabled: Some(true), ..RiderChange::default() };
     assert_eq!(desk.change_rider(1, shut).await, 1, "one offer is withdrawn");
     let task = desk.task(asked).await;
     assert_eq!((task.state.name(), task.revision), (StateName::Open, Revision(3)));
@@ -94,7 +94,7 @@ for_each_database!(a_disabled_rider_loses_the_offers_and_keeps_no_right, |desk| 
     // The task itself stays with the rider until a dispatcher gives it to somebody else.
     desk.done(D1, mine, 3, reassign(2)).await;
 
-    desk.change_rider(1, RiderChange { disabled: Some(false), ..SAME }).await;
+    desk.change_rider(1, RiderChange { disabled: Some(false), ..RiderChange::default() }).await;
     desk.refused(rider(1), asked, 2, Act::Accept, Code::OfferWithdrawn).await;
     let again = desk.again(&accepted).await;
     assert_eq!(node::back(&again.came).body, node::back(&accepted.came).body);
@@ -105,7 +105,10 @@ for_each_database!(a_moved_rider_still_delivers, |desk| async move {
     let (held, asked, open) = (desk.create().await, desk.create().await, desk.create().await);
     desk.done(rider(1), held, 1, GRAB).await;
     desk.done(D1, asked, 1, offer(1)).await;
-    assert_eq!(desk.change_rider(1, RiderChange { region: Some(SOUTH), ..SAME }).await, 1);
+    assert_eq!(
+        desk.change_rider(1, RiderChange { region: Some(SOUTH), ..RiderChange::default() }).await,
+        1
+    );
     let last = desk.events(asked).await.pop().expect("an event");
     assert_eq!(last.reason.as_deref(), Some("rider_moved"));
 
@@ -125,11 +128,12 @@ for_each_database!(a_moved_rider_still_delivers, |desk| async move {
 
 for_each_database!(a_risky_rider_is_asked_and_does_not_grab, |desk| async move {
     let (one, two) = (desk.create().await, desk.create().await);
-    desk.change_rider(1, RiderChange { risk_rejected: Some(true), ..SAME }).await;
+    desk.change_rider(1, RiderChange { risk_rejected: Some(true), ..RiderChange::default() }).await;
     desk.refused(rider(1), one, 1, GRAB, Code::RiskRejected).await;
     desk.done(D1, one, 1, offer(1)).await;
     desk.done(rider(1), one, 2, Act::Accept).await;
-    desk.change_rider(1, RiderChange { risk_rejected: Some(false), ..SAME }).await;
+    desk.change_rider(1, RiderChange { risk_rejected: Some(false), ..RiderChange::default() })
+        .await;
     desk.done(rider(1), two, 1, GRAB).await;
     desk.check().await;
 });
@@ -144,7 +148,7 @@ for_each_database!(a_rider_nobody_knows_is_like_one_of_another_region, |desk| as
 });
 
 for_each_database!(a_change_of_a_rider_is_logged_with_its_author, |desk| async move {
-    desk.change_rider(1, RiderChange { capacity: Some(1), ..SAME }).await;
+    desk.change_rider(1, RiderChange { capacity: Some(1), ..RiderChange::default() }).await;
     let events = desk.read().await.events_after(0, 10).await.unwrap();
     assert_eq!(events.len(), 1);
     let event = &events[0];
@@ -164,8 +168,8 @@ for_each_database!(a_change_of_a_rider_is_logged_with_its_author, |desk| async m
 
 for_each_database!(a_rider_is_changed_by_the_own_desk_alone, |desk| async move {
     let one = RiderId(1);
-    let pause = RiderChange { duty: Some(Duty::Paused), ..SAME };
-    let bag = RiderChange { capacity: Some(5), ..SAME };
+    let pause = RiderChange { duty: Some(Duty::Paused), ..RiderChange::default() };
+    let bag = RiderChange { capacity: Some(5), ..RiderChange::default() };
     let change = async |actor: &Actor, rider: RiderId, change: &RiderChange| {
         let changed = desk.executor.change_rider(actor, rider, change).await;
         changed.map_err(|error| error.to_string())

@@ -19,15 +19,16 @@ use super::{
         people::{Seat, StaffSeat, zone},
         problem::{Problem, ProblemCode},
     },
-    READERS,
     filter::Asked,
-    gate,
 };
 use crate::{
-    domain::admin::{AdminAction, AdminEvent, AdminSubject},
+    domain::{
+        admin::{AdminAction, AdminEvent, AdminSubject},
+        authority::Matter,
+    },
     engine::{
         export::{Export, Form},
-        office::Office,
+        office::{self, Office},
     },
     store,
 };
@@ -54,7 +55,6 @@ pub(in super::super) async fn jsonl(
 }
 
 async fn export(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<Response, Problem> {
-    gate(seat)?;
     let lang = seat.lang();
     let failed = |error: store::Error| Problem::read(&error, lang);
     let mut tx = desk.db().read().await.map_err(failed)?;
@@ -68,7 +68,9 @@ async fn export(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<R
         Problem::new(ProblemCode::QueryInvalid, lang).with(format!("{field}: {why}"))
     })?;
     let turn = desk.exports().take(seat.actor());
-    let turn = turn.ok_or_else(|| Problem::new(ProblemCode::TooManyExports, lang))?;
+    let turn = turn.ok_or_else(|| {
+        Problem::new(ProblemCode::TooMany, lang).with(words(lang, "audit-exports-enough", &[]))
+    })?;
     note(desk, seat, asked, form).await?;
     let export = Export::new(desk.db().clone(), form, search, zone.zone);
     let kind = match form {
@@ -88,15 +90,13 @@ async fn export(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<R
 
 /// Who takes the log away stands in the log.
 async fn note(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<(), Problem> {
-    let failed = |error: store::Error| Problem::read(&error, seat.lang());
-    let mut office = Office::open(desk.executor(), seat.actor()).await.map_err(failed)?;
+    let failed = |error: office::Error| Problem::of_office(&error, seat.lang());
     // The account may have changed since the session was read.
-    if !office.is(&READERS) {
-        return Err(Problem::new(ProblemCode::Forbidden, seat.lang()));
-    }
+    let office = Office::open_for(desk.executor(), seat.actor(), Matter::Audit).await;
+    let mut office = office.map_err(failed)?;
     let event = AdminEvent::new(AdminAction::Exported, AdminSubject::Desk);
     office.note(event.with("form", form.ending()).with("search", asked.query(asked.shown())));
-    office.commit().await.map_err(failed)
+    office.commit().await.map_err(|error| failed(error.into()))
 }
 
 /// The pieces, as they are taken. They are read by a task of its own, which ends by itself once nobody takes them: left

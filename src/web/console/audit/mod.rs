@@ -17,25 +17,3 @@ mod row;
 
 pub(super) use export::{csv, jsonl};
 pub(super) use page::page;
-
-use super::super::{
-    people::Seat,
-    problem::{Problem, ProblemCode},
-};
-use crate::domain::command::Role;
-
-/// Who reads the log as a whole.
-const READERS: [Role; 2] = [Role::Auditor, Role::Admin];
-
-/// Whether somebody in this role reads the log as a whole.
-pub(in crate::web) fn may(role: Role) -> bool {
-    READERS.contains(&role)
-}
-
-fn gate(seat: &Seat) -> Result<(), Problem> {
-    if may(seat.caller.role) {
-        Ok(())
-    } else {
-        Err(Problem::new(ProblemCode::Forbidden, seat.lang()))
-    }
-}

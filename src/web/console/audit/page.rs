@@ -13,7 +13,6 @@ use super::{
         problem::Problem,
     },
     filter::{ACTORS, Asked, NO_REGION, SHOWS, link},
-    gate,
     row::{self, Row, Writer},
 };
 use crate::{
@@ -84,7 +83,6 @@ pub(in super::super) async fn page(
     StaffSeat(seat): StaffSeat,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    gate(&seat)?;
     let lang = seat.lang();
     let failed = |error: store::Error| Problem::read(&error, lang);
     let mut tx = desk.db().read().await.map_err(failed)?;

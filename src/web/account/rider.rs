@@ -1,0 +1,152 @@
+//! Riders: signing in with one's phone number, a password of one's own, and the devices that are remembered.
+
+use askama::Template;
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Redirect, Response},
+};
+use tower_sessions::Session;
+
+use super::{
+    super::{
+        desk::Desk,
+        extract::Form,
+        forms::Typed,
+        page::{Shell, Taste, filters, render, words},
+        password,
+        peer::Peer,
+        people::{self, RiderSeat, Seat, zone},
+        problem::{Problem, ProblemCode},
+        rider,
+        throttle::{self, Wait},
+    },
+    Device, Ended, devices, end, hashed, said, unfit,
+};
+use crate::{
+    domain::command::Actor,
+    engine::office::phone_number,
+    store::{self},
+};
+
+#[derive(Template)]
+#[template(path = "account/rider.html")]
+struct Page {
+    shell: Shell,
+    phone: Option<String>,
+    devices: Vec<Device>,
+    done: Option<String>,
+    wrong: Option<String>,
+}
+
+/// Phone number and password.
+pub(super) async fn sign_in(
+    State(desk): State<Desk>,
+    taste: Taste,
+    from: Peer,
+    headers: HeaderMap,
+    session: Session,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Problem> {
+    let read = |error: store::Error| Problem::read(&error, taste.lang);
+    let phone = phone_number(typed.get("phone")).unwrap_or_default();
+    let tried = match throttle::begin(&desk, "rider", &phone, from).await.map_err(read)? {
+        Ok(tried) => tried,
+        Err(Wait(seconds)) => {
+            let wrong = words(taste.lang, "sign-in-wait", &[("v", &seconds.to_string())]);
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            let mut response = rider::door(&desk, &taste, typed.get("phone"), Some(wrong), status);
+            if let Ok(seconds) = HeaderValue::from_str(&seconds.to_string()) {
+                response.headers_mut().insert(header::RETRY_AFTER, seconds);
+            }
+            return Ok(response);
+        }
+    };
+    let mut tx = desk.db().read().await.map_err(read)?;
+    let found = tx.rider_password(&phone).await.map_err(read)?;
+    let open = match &found {
+        Some((id, _)) => tx.rider(*id).await.map_err(read)?.is_some_and(|rider| !rider.disabled),
+        None => false,
+    };
+    drop(tx);
+    let (id, phc) = found.unzip();
+    let right = password::verify(&desk, typed.raw("password").to_owned(), phc).await;
+    let right = right.map_err(|password::Crowded| Problem::new(ProblemCode::Busy, taste.lang))?;
+    let Some(id) = id.filter(|_| right && open) else {
+        let wrong = Some(words(taste.lang, "rider-sign-in-failed", &[]));
+        let status = StatusCode::UNAUTHORIZED;
+        return Ok(rider::door(&desk, &taste, typed.get("phone"), wrong, status));
+    };
+    tried.succeeded(&desk).await.map_err(read)?;
+    let entered = people::sign_in(&session, &Actor::Rider(id), &headers, desk.now()).await;
+    entered.map_err(|_| Problem::new(ProblemCode::Unavailable, taste.lang))?;
+    Ok(Redirect::to("/rider").into_response())
+}
+
+async fn show(
+    desk: &Desk,
+    seat: &Seat,
+    done: Option<&str>,
+    wrong: Option<String>,
+    status: StatusCode,
+) -> Result<Response, Problem> {
+    let failed = |error: store::Error| Problem::read(&error, seat.lang());
+    let mut tx = desk.db().read().await.map_err(failed)?;
+    let now = tx.now().await.map_err(failed)?;
+    let regions = seat.regions(&mut tx, now).await.map_err(failed)?;
+    let zone = zone(&regions, now);
+    let here = seat.hash();
+    let devices = devices(&mut tx, seat.actor(), &here, zone, &seat.taste);
+    let devices = devices.await.map_err(failed)?;
+    let page = Page {
+        shell: seat.shell(desk, &regions, zone),
+        phone: seat.caller.rider.as_ref().and_then(|account| account.phone.clone()),
+        devices,
+        done: done.map(|key| words(seat.lang(), key, &[])),
+        wrong,
+    };
+    Ok(render(&page, seat.lang(), status))
+}
+
+/// My account.
+pub(super) async fn page(
+    State(desk): State<Desk>,
+    RiderSeat(seat): RiderSeat,
+) -> Result<Response, Problem> {
+    show(&desk, &seat, None, None, StatusCode::OK).await
+}
+
+/// A password, so that I come in without a link.
+pub(super) async fn password(
+    State(desk): State<Desk>,
+    RiderSeat(seat): RiderSeat,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Problem> {
+    let Some((me, account)) = seat.caller.actor.rider().zip(seat.caller.rider.as_ref()) else {
+        return Err(Problem::new(ProblemCode::Forbidden, seat.lang()));
+    };
+    let new = typed.raw("password").to_owned();
+    let phone = account.phone.clone().unwrap_or_default();
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    if let Err(why) = password::fit(&new, &[&account.name, &phone]) {
+        return show(&desk, &seat, None, Some(unfit(why, &seat.taste)), status).await;
+    }
+    let phc = hashed(&desk, &seat.taste, new).await?;
+    match desk.executor().set_rider_password(me, &phc, &seat.hash()).await {
+        Ok(()) => show(&desk, &seat, Some("password-saved"), None, StatusCode::OK).await,
+        Err(error) => {
+            let wrong = said(&error, &seat.taste)?;
+            show(&desk, &seat, None, Some(wrong), status).await
+        }
+    }
+}
+
+/// One of my devices is forgotten, or all others.
+pub(super) async fn end_sessions(
+    State(desk): State<Desk>,
+    RiderSeat(seat): RiderSeat,
+    Form(which): Form<Ended>,
+) -> Result<Redirect, Problem> {
+    end(&desk, &seat.taste, seat.actor(), &seat.hash(), &which).await?;
+    Ok(Redirect::to("/rider/me"))
+}
