@@ -12,6 +12,7 @@
 //! | `write`, `offers`, `creations`, `log`, `outcomes` | writing what was decided |
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
+//! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `rows` | rows and what they mean |
 //! | `scratch` | a database that is made for one use and removed again |
@@ -29,6 +30,7 @@ mod connect;
 mod counts;
 mod creations;
 mod db;
+mod erase;
 mod error;
 mod factors;
 mod lists;
@@ -56,6 +58,7 @@ pub use accounts::{NamedRegion, Names, RiderAccount, StaffAccount};
 pub use counts::{Counts, Span};
 pub use creations::Created;
 pub use db::{Db, Product, Time};
+pub use erase::Retention;
 pub use error::{Error, Remedy, Result};
 pub use factors::{DeskRule, Factor};
 pub use lists::{Card, Detail, Listing};

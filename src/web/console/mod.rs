@@ -10,6 +10,7 @@
 //! | `command` | a form that was sent: decided, then shown |
 //! | `import`, `import_file` | a file of another system: looked at, then imported |
 //! | `create` | a new task by hand |
+//! | `reveal` | a masked phone number is shown, with a reason |
 //! | `rules`, `access` | the table, the codes and the doors, as the program has them |
 
 mod access;
@@ -18,6 +19,7 @@ mod command;
 mod create;
 mod import;
 mod import_file;
+mod reveal;
 mod riders;
 mod rules;
 mod sign_in;
@@ -47,6 +49,7 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/tasks/new", get(create::form).post(create::create))
         .route("/tasks/{id}", get(task::page))
         .route("/tasks/{id}/detail", post(command::edit))
+        .route("/tasks/{id}/reveal", post(reveal::reveal))
         .route("/tasks/{id}/{verb}", post(command::command))
         .route("/import/{token}", get(import_file::file).post(import_file::run))
         .merge(uploads)
