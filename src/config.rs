@@ -2,6 +2,7 @@
 
 mod acceptance;
 mod demo;
+mod erase;
 mod import;
 mod replay;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use acceptance::{Acceptance, AcceptanceRun, PrivateDatabase};
 pub use demo::DemoArgs;
+pub use erase::EraseArgs;
 pub use import::ImportArgs;
 pub use replay::ReplayArgs;
 
@@ -134,6 +136,8 @@ pub enum Admin {
         #[arg(long)]
         login: String,
     },
+    /// Erase personal data: of a task that is over, of a region's old tasks, of a rider who is gone. The log stays.
+    Erase(EraseArgs),
     /// Add a region: a circle, with the default rules.
     Region {
         /// Its name.

@@ -6,6 +6,8 @@ mod acceptance;
 mod admin;
 #[path = "main/demo.rs"]
 mod demo;
+#[path = "main/erase.rs"]
+mod erase;
 #[path = "main/replay.rs"]
 mod replay;
 #[path = "main/serve.rs"]

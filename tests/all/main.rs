@@ -11,3 +11,4 @@ mod commands;
 mod contract;
 mod expiry;
 mod lifecycle;
+mod personal;

@@ -27,6 +27,7 @@ mod reveal;
 mod riders;
 mod staff;
 
+pub use erase::DAY_MS;
 pub use keys::NewToken;
 pub use own::SetUp;
 pub use reveal::Shown;

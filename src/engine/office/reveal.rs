@@ -56,7 +56,8 @@ impl Executor {
             dropoff: card.detail.dropoff.phone.filter(|_| which.dropoff()),
             rider,
         };
-        let names = [("pickup", &shown.pickup), ("dropoff", &shown.dropoff), ("rider", &shown.rider)];
+        let names =
+            [("pickup", &shown.pickup), ("dropoff", &shown.dropoff), ("rider", &shown.rider)];
         let names: Vec<_> =
             names.iter().filter(|(_, number)| number.is_some()).map(|(name, _)| *name).collect();
         if names.is_empty() {

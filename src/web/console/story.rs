@@ -54,7 +54,8 @@ impl Record {
         let (mut riders, mut staff) = more;
         riders.extend(events.iter().filter_map(|event| event.rider_id.map(RiderId)));
         riders.extend(offers.iter().map(|offer| offer.rider));
-        let by_event = events.iter().chain(&personal).map(|event| (&event.actor_kind, &event.actor_id));
+        let by_event =
+            events.iter().chain(&personal).map(|event| (&event.actor_kind, &event.actor_id));
         let by_attempt = attempts.iter().map(|attempt| (&attempt.actor_kind, &attempt.actor_id));
         for (kind, id) in by_event.chain(by_attempt) {
             match Actor::from_columns(kind, id.as_deref()) {
