@@ -1,10 +1,11 @@
 //! `dispatch-desk admin erase`: what is to be erased.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 /// Whose personal data.
 #[derive(Args, Clone, Debug)]
-#[group(id = "whose", required = true, multiple = false, args = ["task", "region", "rider"])]
+#[group(skip)]
+#[command(group(ArgGroup::new("whose").required(true).args(["task", "region", "rider"])))]
 pub struct EraseArgs {
     /// A task that is over, such as T10233.
     #[arg(long)]

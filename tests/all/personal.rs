@@ -89,7 +89,7 @@ for_each_database!(a_number_is_shown_once_it_is_kept_who_looked_and_why, |desk| 
     let (one, phone) = (RiderId(1), Some("13700001111".to_owned()));
     let head = last_event(&desk).await.number;
     let none = reveal(D1, Which::Rider).await;
-    assert!(matches!(none, Err(Error::Invalid("which"))), "nobody holds it: {none:?}");
+    assert!(matches!(none, Err(Error::Invalid("phone"))), "nobody holds it: {none:?}");
     assert_eq!(last_event(&desk).await.number, head, "nothing was shown, nothing is kept");
     let change = RiderChange { phone: phone.clone(), ..RiderChange::default() };
     executor.change_rider(&ADMIN, one, &change).await.unwrap();
@@ -173,7 +173,7 @@ for_each_database!(nothing_of_a_person_is_left_after_erasing, |desk| async move 
     assert_eq!(answer.code.as_deref(), Some(Code::Delivered.as_str()));
     assert_eq!(found(&desk, &CANARIES).await, Vec::<String>::new());
     let none = desk.executor.reveal(&D1, task, Which::Contacts, RevealReason::Delay).await;
-    assert!(matches!(none, Err(Error::Invalid("which"))), "{none:?}");
+    assert!(matches!(none, Err(Error::Invalid("phone"))), "{none:?}");
     desk.check().await;
 });
 

@@ -23,6 +23,7 @@ mod health;
 mod keys;
 mod lists;
 mod offers;
+mod personal;
 mod process;
 mod readers;
 mod riders;

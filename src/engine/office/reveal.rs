@@ -61,7 +61,7 @@ impl Executor {
         let names: Vec<_> =
             names.iter().filter(|(_, number)| number.is_some()).map(|(name, _)| *name).collect();
         if names.is_empty() {
-            return Err(Error::Invalid("which"));
+            return Err(Error::Invalid("phone"));
         }
         let event = AdminEvent::new(AdminAction::Revealed, AdminSubject::Task(task));
         let event = event.in_region(card.task.region).with("numbers", names.join(","));

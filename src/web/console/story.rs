@@ -79,20 +79,18 @@ impl Record {
 
     /// The lines, the latest first.
     pub(super) fn lines(&self, zone: Zone, lang: Lang) -> Vec<Line> {
-        let events =
-            self.events.iter().map(|event| (event.occurred_at, 0, self.event(event, zone, lang)));
-        let refusals = self
-            .attempts
-            .iter()
-            .filter(|attempt| attempt.code != "done")
-            .map(|attempt| (attempt.at, 1, self.attempt(attempt, zone, lang)));
-        let personal = self
-            .personal
-            .iter()
-            .map(|event| (event.occurred_at, 2, self.personal_line(event, zone, lang)));
-        let mut lines: Vec<_> = events.chain(refusals).chain(personal).collect();
-        lines.sort_by_key(|(at, kind, _)| (*at, *kind));
-        lines.into_iter().rev().map(|(_, _, line)| line).collect()
+        // At the same instant in the order of the log, and refusals after what they were refused for.
+        let of = |event: &LoggedEvent| (event.occurred_at, 0, event.number);
+        let events = self.events.iter().map(|event| (of(event), self.event(event, zone, lang)));
+        let personal =
+            self.personal.iter().map(|event| (of(event), self.personal_line(event, zone, lang)));
+        let refusals =
+            self.attempts.iter().filter(|attempt| attempt.code != "done").map(|attempt| {
+                ((attempt.at, 1, attempt.number), self.attempt(attempt, zone, lang))
+            });
+        let mut lines: Vec<_> = events.chain(personal).chain(refusals).collect();
+        lines.sort_by_key(|(place, _)| *place);
+        lines.into_iter().rev().map(|(_, line)| line).collect()
     }
 
     fn event(&self, event: &LoggedEvent, zone: Zone, lang: Lang) -> Line {
