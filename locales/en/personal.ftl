@@ -7,6 +7,7 @@ reveal-which-pickup = Pickup
 reveal-which-dropoff = Drop-off
 reveal-which-rider = The rider
 reveal-why = Why
+reveal-choose = Choose a reason
 reveal-for-not_reached = Somebody can not be reached
 reveal-for-address = The address is not clear
 reveal-for-delay = It will be late, or not done

@@ -7,6 +7,7 @@ reveal-which-pickup = 取货点
 reveal-which-dropoff = 送达点
 reveal-which-rider = 骑手
 reveal-why = 原因
+reveal-choose = 请选择原因
 reveal-for-not_reached = 联系不上对方
 reveal-for-address = 地址不清楚
 reveal-for-delay = 将延误或无法完成
