@@ -1,6 +1,7 @@
 //! Flags and their environment twins, parsed once. Nothing else reads the environment.
 
 mod acceptance;
+mod audit;
 mod demo;
 mod erase;
 mod import;
@@ -8,9 +9,10 @@ mod replay;
 
 use std::{fmt, net::SocketAddr};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use acceptance::{Acceptance, AcceptanceRun, PrivateDatabase};
+pub use audit::{Audit, AuditKey, ExportForm};
 pub use demo::DemoArgs;
 pub use erase::EraseArgs;
 pub use import::ImportArgs;
@@ -20,9 +22,21 @@ pub use replay::ReplayArgs;
 #[derive(Debug, Parser)]
 #[command(name = "dispatch-desk", version, about)]
 pub struct Config {
+    /// How the log is written to standard error. What it holds is chosen by `RUST_LOG`; `info` if that is not set.
+    #[arg(long, global = true, env = "DISPATCH_LOG", value_enum, default_value_t = Log::Text)]
+    pub log: Log,
     /// What to run.
     #[command(subcommand)]
     pub run: Run,
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Log {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line, for programs.
+    Json,
 }
 
 /// What to run.
@@ -36,6 +50,9 @@ pub enum Run {
         /// Which database.
         #[command(flatten)]
         database: Database,
+        /// What seals the log.
+        #[command(flatten)]
+        audit_key: AuditKey,
     },
     /// Try the desk without any set-up: a seeded region, and people who act by themselves.
     Demo(DemoArgs),
@@ -55,6 +72,15 @@ pub enum Run {
         /// What to do.
         #[command(subcommand)]
         admin: Admin,
+    },
+    /// Check the log against its seals, print the present head, export the log.
+    Audit {
+        /// Which database.
+        #[command(flatten)]
+        database: Database,
+        /// What to do.
+        #[command(subcommand)]
+        audit: Audit,
     },
     /// Compare the log with the rows and print what differs; exit code 1 if anything does, 2 if it could not be done.
     Reconcile {
@@ -84,6 +110,10 @@ pub struct Listen {
     /// Where browsers reach it, such as `https://desk.example`; the address it listens on if missing.
     #[arg(long, env = "DISPATCH_PUBLIC_ORIGIN")]
     pub public_origin: Option<String>,
+    /// Networks of proxies that are believed when they name their clients in `X-Forwarded-For`, such as
+    /// `10.0.0.0/8,fd00::/8`. Of others that header is not read.
+    #[arg(long, env = "DISPATCH_TRUSTED_PROXY", value_delimiter = ',')]
+    pub trusted_proxy: Vec<String>,
 }
 
 /// What an operator does before there is anybody who could do it on a page.

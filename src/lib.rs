@@ -16,6 +16,7 @@
 //!  │  executor   lanes ─► batch: lock + load ─► decide ─► write ─► number    │
 //!  │  expiry     asks the executor to release what is due                    │
 //!  │  reconcile  folds the log against the rows, and repairs nothing         │
+//!  │  sealer     binds the log to a key; verify names what does not fit      │
 //!  └───────┬───────────────────────────┬───────────────────────────────────┘
 //!          │ facts, rows               │ pure calls
 //!          ▼                           ▼
@@ -53,6 +54,7 @@
 //! | same key, one effect, one answer | the answer is stored in the command's own transaction |
 //! | numbers without holes | one counter row, taken last before the commit |
 //! | the log is the truth | it is append-only by the database, and folding it gives the rows ([`engine::reconcile`]) |
+//! | a change of the log shows | each row is in a chain that is sealed every second under a key outside of the database ([`engine::verify`]) |
 //! | time and randomness are inputs | [`clock`]; `clippy.toml` bans the rest |
 //!
 //! # Who may know whom

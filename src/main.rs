@@ -4,10 +4,14 @@
 mod acceptance;
 #[path = "main/admin.rs"]
 mod admin;
+#[path = "main/audit.rs"]
+mod audit;
 #[path = "main/demo.rs"]
 mod demo;
 #[path = "main/erase.rs"]
 mod erase;
+#[path = "main/log.rs"]
+mod log;
 #[path = "main/replay.rs"]
 mod replay;
 #[path = "main/serve.rs"]
@@ -25,20 +29,17 @@ use dispatch_desk::{
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::builder()
-                .with_default_directive(tracing::Level::INFO.into())
-                .from_env_lossy(),
-        )
-        .with_writer(std::io::stderr)
-        .init();
-    let ran = match Config::parse().run {
-        Run::Serve { listen, database } => serve::serve(&listen, &database).await,
+    let config = Config::parse();
+    log::start(config.log);
+    let ran = match config.run {
+        Run::Serve { listen, database, audit_key } => {
+            serve::serve(&listen, &database, &audit_key).await
+        }
         Run::Demo(arguments) => demo::run(&arguments).await,
         Run::Replay(arguments) => replay::run(*arguments).await,
         Run::Acceptance { what } => acceptance::run(what).await,
         Run::Admin { database, admin } => admin::run(&database, &admin).await,
+        Run::Audit { database, audit } => audit::run(&database, &audit).await,
         Run::Reconcile { database } => run_reconcile(&database).await,
         Run::Import(arguments) => run_import(*arguments).await,
         Run::Version { database, json } => version(&database, json).await,

@@ -43,16 +43,13 @@ pub const STAFF: &[Role] = &[Role::Dispatcher, Role::Supervisor, Role::Admin, Ro
 pub const fn who(matter: Matter) -> &'static [Role] {
     match matter {
         Matter::Board | Matter::Own => STAFF,
-        Matter::Import => &[Role::Dispatcher, Role::Supervisor],
-        Matter::Reveal => &[Role::Dispatcher, Role::Supervisor],
+        Matter::Import | Matter::Reveal => &[Role::Dispatcher, Role::Supervisor],
         Matter::RiderLinks => &[Role::Dispatcher, Role::Supervisor, Role::Admin],
-        Matter::Riders => &[Role::Supervisor, Role::Admin],
-        Matter::SeeStaff => &[Role::Admin, Role::Auditor],
+        Matter::Riders | Matter::Policies => &[Role::Supervisor, Role::Admin],
+        Matter::SeeStaff | Matter::Audit => &[Role::Admin, Role::Auditor],
         Matter::Staff | Matter::Regions | Matter::Tokens | Matter::DeskRules | Matter::Erase => {
             &[Role::Admin]
         }
-        Matter::Policies => &[Role::Supervisor, Role::Admin],
-        Matter::Audit => &[Role::Admin, Role::Auditor],
     }
 }
 

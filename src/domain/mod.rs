@@ -14,6 +14,7 @@
 //! | [`reveal`] | which masked number is shown, and why |
 //! | [`fingerprint`] | what makes two requests the same |
 //! | [`history`] | the judge of a recorded run |
+//! | [`seal`] | what binds the log, so that a change of it shows |
 //!
 //! # How to add a verb
 //! A variant of [`act::Verb`] and of [`act::Act`]; the compiler then asks for its cells and
@@ -41,6 +42,7 @@ pub mod policy;
 pub mod refusal;
 pub mod reveal;
 pub mod scope;
+pub mod seal;
 pub mod table;
 pub mod task;
 pub(crate) mod text_enum;

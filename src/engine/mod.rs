@@ -9,11 +9,17 @@
 //! | [`office`] | changes of the desk itself: people, regions, rules, tokens |
 //! | [`expiry`] | releases offers whose deadline has passed |
 //! | [`reconcile`] | folds the log against the rows and says what differs |
+//! | [`sealer`], [`seal_keys`], [`verify`] | the log is sealed as it grows; whether it still fits its seals |
+//! | [`export`] | the log as a file |
 //! | [`health`] | whether commands can be taken |
 
 pub mod executor;
 pub mod expiry;
+pub mod export;
 pub mod health;
 pub mod housekeeping;
 pub mod office;
 pub mod reconcile;
+pub mod seal_keys;
+pub mod sealer;
+pub mod verify;

@@ -4,17 +4,29 @@ use std::{io::Write, process::ExitCode};
 
 use anyhow::Context;
 use dispatch_desk::{
-    config::{Database, Listen},
-    engine::executor::{Executor, Settings},
+    clock::SystemEntropy,
+    config::{AuditKey, Database, Listen},
+    engine::{
+        executor::{Executor, Settings},
+        seal_keys,
+    },
     store::{Db, Time},
-    web::{Desk, Limits, Origin, Server},
+    web::{Desk, Limits, Networks, Origin, Server},
 };
 
 /// Serves until SIGTERM or Ctrl-C.
-pub async fn serve(listen: &Listen, database: &Database) -> anyhow::Result<ExitCode> {
+pub async fn serve(
+    listen: &Listen,
+    database: &Database,
+    audit_key: &AuditKey,
+) -> anyhow::Result<ExitCode> {
     // Before anything is opened: whoever asks us to stop must be heard from the first moment on.
     let ended = end()?;
+    let proxies = listen.trusted_proxy.iter().map(String::as_str);
+    let proxies = Networks::parse(proxies).map_err(anyhow::Error::msg)?;
     let db = Db::open(&database.url, Time::System).await?;
+    let keys = seal_keys::read_or_make(&audit_key.path(database), &SystemEntropy)
+        .context("the audit key can not be had")?;
     let listener = tokio::net::TcpListener::bind(listen.listen)
         .await
         .with_context(|| format!("can not listen on {}", listen.listen))?;
@@ -24,11 +36,17 @@ pub async fn serve(listen: &Listen, database: &Database) -> anyhow::Result<ExitC
         None => Origin::parse(&format!("http://{address}")),
     };
     let origin = origin.map_err(anyhow::Error::msg)?;
+    if origin.is_unspecified() {
+        tracing::warn!(
+            "forms are taken from pages on this machine alone: say with --public-origin where browsers reach the desk"
+        );
+    }
     let executor = Executor::start(db, Settings::default());
     let set_up = executor.make_set_up_link().await?;
     let way_in = set_up.map(|secret| format!("{}/enter/{secret}", origin.as_str()));
     let desk = Desk::new(executor, origin);
-    let server = Server::start(desk, listener, Limits::default())?;
+    let limits = Limits { proxies, ..Limits::default() };
+    let server = Server::start(desk, listener, limits)?.sealing(keys);
     tracing::info!("listening on http://{}", server.address());
     // Whoever reads may have gone; the server stays.
     let _ = writeln!(std::io::stdout(), "http://{}", server.address());

@@ -14,6 +14,7 @@
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
 //! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
+//! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
 //! | `rows` | rows and what they mean |
 //! | `scratch` | a database that is made for one use and removed again |
 //! | `error` | how a database fails, and what to do about it |
@@ -26,6 +27,8 @@
 
 mod access;
 mod accounts;
+mod audit;
+mod audit_sql;
 mod connect;
 mod counts;
 mod creations;
@@ -45,6 +48,7 @@ mod readers;
 mod regions;
 mod rows;
 mod scratch;
+mod seals;
 mod sessions;
 mod sql;
 mod staff;
@@ -55,6 +59,7 @@ mod write;
 
 pub use access::{Link, LinkPurpose, token_hash};
 pub use accounts::{NamedRegion, Names, RiderAccount, StaffAccount};
+pub use audit::{Entry, Found, Place, Search};
 pub use counts::{Counts, Span};
 pub use creations::Created;
 pub use db::{Db, Product, Time};
@@ -72,6 +77,7 @@ pub use readers::{EventPage, Offered};
 pub use regions::{DatedPolicy, RegionChange, RegionRecord};
 pub use rows::LoggedEvent;
 pub use scratch::Scratch;
+pub use seals::Bounds;
 pub use sessions::WebSession;
 pub use staff::{RiderRecord, StaffChange, StaffRecord};
 pub use throttle::Failures;

@@ -81,6 +81,7 @@ pub struct RiderChange {
 }
 
 /// Personal data stays out of the log.
+#[expect(clippy::ref_option, reason = "the derive asks for a function that takes it")]
 fn changed<S: serde::Serializer>(
     _: &Option<String>,
     to: S,

@@ -9,6 +9,10 @@ mod tests {
     use super::super::{
         access::PRUNE_LINKS,
         accounts::{RIDER_ACCOUNT, RIDERS_OF},
+        audit_sql::{
+            ATTEMPT_STEP, ATTEMPT_STEP_BY, ATTEMPTS, ATTEMPTS_BY, ATTEMPTS_ON, EVENT_STEP,
+            EVENT_STEP_ABOUT, EVENT_STEP_BY, EVENTS, EVENTS_ABOUT, EVENTS_BY, EVENTS_ON,
+        },
         counts::{COUNT_ENDED, COUNT_EXPIRING, COUNT_FREE, COUNT_REFUSED, COUNT_STAGED},
         db::{Db, Product, Time},
         erase::{COUNT_ERASABLE, ERASABLE},
@@ -27,8 +31,10 @@ mod tests {
     enum Bind {
         Int(i64),
         Text(&'static str),
+        NoInt,
+        NoText,
     }
-    use Bind::{Int, Text};
+    use Bind::{Int, NoInt, NoText, Text};
 
     /// Rows of each table. With 100,000 the plans are the same, but filling takes 15 s.
     const ROWS: i64 = 25_000;
@@ -37,8 +43,16 @@ mod tests {
     const LATE: Bind = Int(ROWS / 10 * 9);
     const HALF: Bind = Int(ROWS / 2);
     const PAGE: Bind = Int(50);
+    /// How many rows an auditor's look passes by.
+    const LOOK: Bind = Int(4_999);
 
     const NONE: Sql = Sql::same("");
+
+    /// One look of an auditor's search, as wide as a look is.
+    const fn audit(task: Bind, rider: Bind, kind: Bind, id: Bind) -> [Bind; 12] {
+        let (from, to) = (Int(ROWS / 10 * 9), Int(ROWS / 10 * 8));
+        [BOTH, Int(0), from, Int(0), to, Int(0), task, rider, kind, id, Text("cancel"), PAGE]
+    }
 
     /// Each statement, what it is given, and the index that it must go by.
     const CASES: &[(&str, Sql, &[Bind], &str)] = &[
@@ -71,6 +85,48 @@ mod tests {
         ("prune sessions", PRUNE_SESSIONS, &[Int(100), PAGE], "web_session_seen"),
         ("erasable", ERASABLE, &[Int(1), HALF, LATE, PAGE], "task_over"),
         ("count erasable", COUNT_ERASABLE, &[Int(1), Int(100)], "task_over"),
+        ("audit events", EVENTS, &audit(NoInt, NoInt, NoText, NoText), "dispatch_event_time"),
+        (
+            "audit about",
+            EVENTS_ABOUT,
+            &audit(NoInt, Int(7), NoText, NoText),
+            "dispatch_event_rider",
+        ),
+        (
+            "audit by",
+            EVENTS_BY,
+            &audit(NoInt, NoInt, Text("staff"), Text("7")),
+            "dispatch_event_actor",
+        ),
+        ("audit on", EVENTS_ON, &audit(Int(77), NoInt, NoText, NoText), "dispatch_event"),
+        ("audit attempts", ATTEMPTS, &audit(NoInt, NoInt, NoText, NoText), "attempt_time"),
+        (
+            "audit attempts by",
+            ATTEMPTS_BY,
+            &audit(NoInt, NoInt, Text("rider"), Text("7")),
+            "attempt_actor",
+        ),
+        ("audit attempts on", ATTEMPTS_ON, &audit(Int(77), NoInt, NoText, NoText), "attempt_task"),
+        ("audit step", EVENT_STEP, &[LATE, Int(0), Int(0), Int(0), LOOK], "dispatch_event_time"),
+        (
+            "audit step about",
+            EVENT_STEP_ABOUT,
+            &[LATE, Int(0), Int(0), Int(0), LOOK, Int(7)],
+            "dispatch_event_rider",
+        ),
+        (
+            "audit step by",
+            EVENT_STEP_BY,
+            &[LATE, Int(0), Int(0), Int(0), LOOK, Text("staff"), Text("7")],
+            "dispatch_event_actor",
+        ),
+        ("audit attempt step", ATTEMPT_STEP, &[LATE, Int(0), Int(0), Int(0), LOOK], "attempt_time"),
+        (
+            "audit attempt step by",
+            ATTEMPT_STEP_BY,
+            &[LATE, Int(0), Int(0), Int(0), LOOK, Text("rider"), Text("7")],
+            "attempt_actor",
+        ),
         ("prune links", PRUNE_LINKS, &[Int(100), PAGE], "sign_in_link_over"),
     ];
 
@@ -93,10 +149,13 @@ mod tests {
         "INSERT INTO offer (task_id, revision, token, rider_id, offered_at, offer_until, answered_at, answer, \
          policy_version) SELECT i, 2, CONCAT('o', i), 1 + i % 1000, i, i + 30, i + 1, 'accepted', 1 FROM n",
         "INSERT INTO dispatch_event (number, event_id, kind, subject, region_id, task_id, from_revision, to_revision, \
-         action, actor_kind, occurred_at, detail_version, detail) SELECT i, 'e', 'task', i, 1 + i % 4, i, 1, 2, \
+         action, actor_kind, actor_id, rider_id, occurred_at, detail_version, detail) \
+         SELECT i, 'e', 'task', i, 1 + i % 4, i, 1, 2, \
          CASE i % 10 WHEN 0 THEN 'deliver' WHEN 1 THEN 'cancel' WHEN 2 THEN 'decline' WHEN 3 THEN 'expire' \
-         WHEN 4 THEN 'grab' WHEN 5 THEN 'offer' ELSE 'create' END, 'system', i, 1, '{}' FROM n",
-        "INSERT INTO attempt (number, actor_kind, task_id, verb, code, at) SELECT i, 'rider', i, 'grab', \
+         WHEN 4 THEN 'grab' WHEN 5 THEN 'offer' ELSE 'create' END, \
+         CASE i % 2 WHEN 0 THEN 'staff' ELSE 'system' END, CONCAT('', i % 1000), 1 + i % 1000, i, 1, '{}' FROM n",
+        "INSERT INTO attempt (number, actor_kind, actor_id, task_id, verb, code, at) \
+         SELECT i, 'rider', CONCAT('', i % 1000), i, 'grab', \
          CASE i % 5 WHEN 0 THEN 'TAKEN_BY_OTHER' ELSE 'done' END, i FROM n",
         "INSERT INTO web_session (hash, actor_kind, actor_id, data, created_at, seen_at) \
          SELECT CONCAT('s', i), 'rider', CONCAT('', i % 1000), '{}', i, i FROM n",
@@ -143,6 +202,8 @@ mod tests {
                         query = match *bind {
                             Int(number) => query.bind(number),
                             Text(text) => query.bind(text),
+                            NoInt => query.bind(None::<i64>),
+                            NoText => query.bind(None::<&str>),
                         };
                     }
                     query.fetch_all(conn).await.expect("a plan")

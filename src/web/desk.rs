@@ -7,7 +7,7 @@ use std::sync::{
 
 use tokio::sync::Semaphore;
 
-use super::uploads::Uploads;
+use super::{exports::Exports, pace::Pace, uploads::Uploads};
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::{fingerprint::hex, id::Timestamp},
@@ -43,11 +43,34 @@ impl Origin {
         &self.text
     }
 
+    /// Whether a browser that says it is at `given` is at this desk. The names and addresses of this machine itself are
+    /// one: a desk that is tried without any set-up is reached by whichever of them is typed.
+    pub fn is(&self, given: &str) -> bool {
+        let given = given.to_ascii_lowercase();
+        let port = |origin: &str| {
+            let host = origin.strip_prefix("http://")?;
+            SAME_MACHINE.iter().find_map(|name| {
+                let rest = host.strip_prefix(name)?;
+                (rest.is_empty() || rest.starts_with(':')).then(|| rest.to_owned())
+            })
+        };
+        given == self.text || port(&given).is_some_and(|given| port(&self.text) == Some(given))
+    }
+
+    /// Whether it names no host: what listens on all addresses can not know by which of them it is reached.
+    pub fn is_unspecified(&self) -> bool {
+        let host = self.text.split_once("://").map_or("", |(_, host)| host);
+        host.starts_with("0.0.0.0") || host.starts_with("[::]")
+    }
+
     /// Whether browsers reach it over TLS: only then may cookies ask for it.
     pub fn is_secure(&self) -> bool {
         self.text.starts_with("https://")
     }
 }
+
+/// Names of this machine as browsers know them, and the addresses that stand for all of its own.
+const SAME_MACHINE: [&str; 5] = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0", "[::]"];
 
 /// What every request needs. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -63,6 +86,8 @@ struct Inner {
     waiting: AtomicUsize,
     demo: bool,
     uploads: Uploads,
+    exports: Exports,
+    pace: Pace,
 }
 
 impl Desk {
@@ -84,9 +109,19 @@ impl Desk {
 
     fn with(executor: Executor, origin: Origin, entropy: Arc<dyn Entropy>, demo: bool) -> Self {
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
-        let uploads = Uploads::default();
+        let (uploads, exports, pace) = (Uploads::default(), Exports::default(), Pace::default());
         let waiting = AtomicUsize::new(0);
-        Self(Arc::new(Inner { executor, origin, entropy, hashing, waiting, demo, uploads }))
+        Self(Arc::new(Inner {
+            executor,
+            origin,
+            entropy,
+            hashing,
+            waiting,
+            demo,
+            uploads,
+            exports,
+            pace,
+        }))
     }
 
     /// Takes commands.
@@ -112,6 +147,16 @@ impl Desk {
     /// Files that were uploaded to be looked at.
     pub(super) fn uploads(&self) -> &Uploads {
         &self.0.uploads
+    }
+
+    /// Exports of the log that are under way.
+    pub(super) fn exports(&self) -> &Exports {
+        &self.0.exports
+    }
+
+    /// How fast riders try.
+    pub(super) fn pace(&self) -> &Pace {
+        &self.0.pace
     }
 
     /// The instant to wait and to show by; decisions use the store's own.
@@ -170,6 +215,21 @@ impl Drop for Waiting<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_origin_is_the_configured_one_and_on_this_machine_any_of_its_names() {
+        let is = |own: &str, given: &str| Origin::parse(own).is_ok_and(|own| own.is(given));
+        assert!(is("https://desk.example", "https://Desk.example"));
+        for local in ["http://127.0.0.1:8080", "http://localhost:8080", "http://0.0.0.0:8080"] {
+            assert!(is(local, "http://localhost:8080") && is(local, "http://[::1]:8080"));
+            assert!(!is(local, "http://localhost:8081") && !is(local, "http://localhost"));
+            assert!(!is(local, "https://localhost:8080") && !is(local, "http://192.0.2.1:8080"));
+            assert!(!is(local, "http://localhost.evil.example:8080") && !is(local, "null"));
+        }
+        assert!(!is("https://desk.example", "http://localhost:8080"));
+        assert!(!is("https://desk.example", "http://desk.example"));
+        assert!(!is("https://localhost:8443", "https://127.0.0.1:8443"));
+    }
 
     #[test]
     fn an_origin_is_a_scheme_and_a_host() {

@@ -145,6 +145,9 @@ pub const DOORS: &[Door] = &[
     post("/admin/tokens", May::Desk(Matter::Tokens)),
     post("/admin/tokens/{id}/end", May::Desk(Matter::Tokens)),
     post("/admin/rules", May::Desk(Matter::DeskRules)),
+    get("/audit", May::Desk(Matter::Audit)),
+    get("/audit/export.csv", May::Desk(Matter::Audit)),
+    get("/audit/export.jsonl", May::Desk(Matter::Audit)),
     // --- the rider's page ---
     get("/rider", May::Rider),
     post("/rider/duty", May::Rider),

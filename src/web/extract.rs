@@ -56,7 +56,7 @@ pub(super) fn language(parts: &Parts) -> Lang {
     preferred(&parts.headers).unwrap_or(Lang::En)
 }
 
-/// The fields of a form.
+/// The fields of a form, each of them once.
 #[derive(Debug)]
 pub(super) struct Form<T>(pub(super) T);
 
@@ -64,13 +64,23 @@ impl<T: DeserializeOwned> FromRequest<Desk> for Form<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &Desk) -> Result<Self, Problem> {
-        use axum::extract::rejection::FormRejection;
         let lang = preferred(request.headers()).unwrap_or(Lang::En);
-        let form = axum::extract::Form::<T>::from_request(request, state).await;
-        form.map(|form| Self(form.0)).map_err(|rejection| match rejection {
-            FormRejection::BytesRejection(unread_bytes) => unread(&unread_bytes, lang),
-            _ => Problem::new(ProblemCode::BodyInvalid, lang),
-        })
+        let (parts, body) = request.into_parts();
+        let bytes = Bytes::from_request(Request::from_parts(parts.clone(), body), state).await;
+        let bytes = bytes.map_err(|rejection| unread(&rejection, lang))?;
+        let again = || Request::from_parts(parts.clone(), bytes.clone().into());
+        let invalid = |_| Problem::new(ProblemCode::BodyInvalid, lang);
+        let pairs =
+            axum::extract::Form::<Vec<(String, String)>>::from_request(again(), state).await;
+        let mut seen = std::collections::HashSet::new();
+        for (name, _) in pairs.map_err(invalid)?.0 {
+            // Of two values, one would be believed here and the other one somewhere else.
+            if let Some(twice) = seen.replace(name) {
+                return Err(Problem::new(ProblemCode::FieldTwice, lang).with(twice));
+            }
+        }
+        let form = axum::extract::Form::<T>::from_request(again(), state).await;
+        form.map(|form| Self(form.0)).map_err(invalid)
     }
 }
 

@@ -1,30 +1,38 @@
-//! What every answer carries: a request id, the store's time, and the rules for browsers; and what every request
-//! must: a host, and for forms the site that they came from.
+//! What every answer carries: a request id, the store's time, and the rules for browsers.
+
+use std::time::Duration;
 
 use axum::{
     Router,
-    extract::{DefaultBodyLimit, Request, State},
+    body::Body,
+    extract::{MatchedPath, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
 };
 use tower_http::catch_panic::CatchPanicLayer;
+use tracing::Instrument;
 
 use super::{
-    desk::{Desk, Origin},
+    desk::Desk,
     enter,
     extract::preferred,
+    form_token, gate,
     page::Taste,
+    peer::Peer,
     problem::{Problem, ProblemCode},
 };
 use crate::domain::refusal::Lang;
 
-/// No body may be longer, in bytes: an order with a long note fits many times (1 MiB). An uploaded file has a
-/// limit of its own.
-pub(super) const BODY_LIMIT: usize = 1 << 20;
+/// How long a request may take in all, as an extension of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience(pub(super) Duration);
 
-/// No answer may take longer.
-const LONGEST_ANSWER: std::time::Duration = std::time::Duration::from_secs(30);
+impl Default for Patience {
+    fn default() -> Self {
+        Self(Duration::from_secs(90))
+    }
+}
 
 /// No scripts, no styles and no frames but ours (UX §0).
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
@@ -45,7 +53,7 @@ const FIXED: &[(&str, &str)] = &[
 pub(super) fn on_every_answer(router: Router, desk: &Desk) -> Router {
     router
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(middleware::from_fn_with_state(desk.clone(), form_token::check))
         .layer(middleware::from_fn_with_state(desk.clone(), guard))
 }
 
@@ -57,40 +65,83 @@ fn panicked(cause: Box<dyn std::any::Any + Send>) -> Response {
     Problem::new(ProblemCode::Faulty, Lang::En).into_response()
 }
 
-async fn guard(State(desk): State<Desk>, request: Request, next: Next) -> Response {
+async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Response {
     let lang = preferred(request.headers()).unwrap_or(Lang::En);
     let id = desk.token().unwrap_or_default();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let people = wants_a_page(&path, request.headers()).then(|| {
+    let method = request.method().clone();
+    let people = wants_a_page(request.uri().path(), request.headers()).then(|| {
         let here = request.uri().path_and_query().map_or("/", |here| here.as_str());
         Taste::of(request.headers(), if method.is_safe() { here } else { "/" })
     });
-    let hosts = request.headers().get_all(header::HOST).iter().count();
-    let mut response = if hosts != 1 {
-        Problem::new(ProblemCode::HostMissing, lang).into_response()
-    } else if !is_from_here(&method, &path, request.headers(), desk.origin()) {
-        Problem::new(ProblemCode::CrossSite, lang).into_response()
+    // The pattern and not the path: what stands in its place may be a secret.
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let route = matched.as_ref().map(MatchedPath::as_str);
+    let patience = request.extensions().get::<Patience>().copied().unwrap_or_default();
+    let peer = request.extensions().get::<Peer>().map(|peer| tracing::field::display(peer.0));
+    let span = tracing::info_span!("request", id, peer);
+    let mut response = if let Some(code) = gate::refused(&mut request, route, &desk) {
+        turned_away(code, lang)
     } else {
         // A task of its own, which runs to its end when the client has gone: left in the middle of a BEGIN, sqlx gives
         // a connection back with the transaction open, and whoever is next reads the past and can not write.
-        match tokio::time::timeout(LONGEST_ANSWER, tokio::spawn(next.run(request))).await {
+        let run = tokio::spawn(next.run(request).instrument(span.clone()));
+        match tokio::time::timeout(patience.0, run).await {
             Ok(Ok(response)) => response,
             Ok(Err(_)) => Problem::new(ProblemCode::Faulty, lang).into_response(),
             // What was asked may be done all the same.
             Err(_) => Problem::new(ProblemCode::Unknown, lang).into_response(),
         }
     };
-    if let (Some(problem), Some(taste)) = (response.extensions().get::<Problem>(), people) {
-        response = enter::error(&desk, &taste, &problem.clone(), &id);
+    if let Some(problem) = response.extensions().get::<Problem>().cloned() {
+        match people {
+            Some(taste) => become_page(&mut response, enter::error(&desk, &taste, &problem, &id)),
+            None => name_request(&mut response, &problem, &id),
+        }
     }
-    let status = response.status().as_u16();
-    if status >= 500 {
-        tracing::error!(request_id = id, %method, path, status, "answered");
-    } else {
-        tracing::debug!(request_id = id, %method, path, status, "answered");
-    }
-    finish(&mut response, &desk, &id);
+    let (status, route) = (response.status().as_u16(), route.unwrap_or("none"));
+    span.in_scope(|| {
+        if status >= 500 {
+            tracing::error!(%method, route, status, "answered");
+        } else {
+            tracing::debug!(%method, route, status, "answered");
+        }
+    });
+    finish(&mut response, &method, &desk, &id);
     response
+}
+
+/// What gets no further than the door.
+fn turned_away(code: ProblemCode, lang: Lang) -> Response {
+    let mut response = Problem::new(code, lang).into_response();
+    let (name, value) = match code {
+        // No route has said what it takes.
+        ProblemCode::MethodNotAllowed => (header::ALLOW, "GET, HEAD"),
+        // Whoever sends such heads is not asked for more of them.
+        ProblemCode::HeadTooLarge | ProblemCode::UriTooLong => (header::CONNECTION, "close"),
+        _ => return response,
+    };
+    response.headers_mut().insert(name, HeaderValue::from_static(value));
+    response
+}
+
+/// The same problem as a page: what it says to programs beside its body stays.
+fn become_page(response: &mut Response, mut page: Response) {
+    for name in [header::ALLOW, header::RETRY_AFTER] {
+        if let Some(value) = response.headers_mut().remove(&name) {
+            page.headers_mut().insert(name, value);
+        }
+    }
+    *response = page;
+}
+
+/// Writes the request's id into the body of its problem.
+fn name_request(response: &mut Response, problem: &Problem, id: &str) {
+    let mut body = problem.body();
+    body.request_id = Some(id.to_owned());
+    if let Ok(body) = serde_json::to_vec(&body) {
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        *response.body_mut() = Body::from(body);
+    }
 }
 
 /// Whether it is a person who asks, with a browser.
@@ -99,9 +150,13 @@ fn wants_a_page(path: &str, headers: &HeaderMap) -> bool {
     !path.starts_with("/api/") && accepts.is_some_and(|accepts| accepts.contains("text/html"))
 }
 
-fn finish(response: &mut Response, desk: &Desk, id: &str) {
+fn finish(response: &mut Response, method: &Method, desk: &Desk, id: &str) {
     let status = response.status();
     let headers = response.headers_mut();
+    if !method.is_safe() {
+        // What was answered depended on them.
+        headers.append(header::VARY, HeaderValue::from_static("sec-fetch-site, origin"));
+    }
     for (name, value) in FIXED {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
@@ -111,6 +166,10 @@ fn finish(response: &mut Response, desk: &Desk, id: &str) {
     }
     if status == StatusCode::SERVICE_UNAVAILABLE {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        // A page takes the place of the answer that said it.
+        headers.entry(header::RETRY_AFTER).or_insert(HeaderValue::from_static("10"));
     }
     // What the desk says is true now; nobody may keep it for later. Files with their version in the name may be kept.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
@@ -122,48 +181,49 @@ fn finish(response: &mut Response, desk: &Desk, id: &str) {
     }
 }
 
-/// Whether a form may come from where it says: browsers name the site (Fetch metadata), or at least the origin.
-/// Scripts come with a token of their own, which no other site can make a browser send; they need not say.
-fn is_from_here(method: &Method, path: &str, headers: &HeaderMap, origin: &Origin) -> bool {
-    if method.is_safe() || path.starts_with("/api/") {
-        return true;
-    }
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    match (text("sec-fetch-site"), text("origin")) {
-        (Some(site), _) => site == "same-origin" || site == "none",
-        (None, Some(from)) => {
-            let host = text("host").unwrap_or_default();
-            let of_host = from.split_once("://").is_some_and(|(_, from)| from == host);
-            from.eq_ignore_ascii_case(origin.as_str()) || of_host
-        }
-        // Neither: no browser of the last years. Its cookie is SameSite, and that has to do.
-        (None, None) => true,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use axum::routing::get;
+    use tower::ServiceExt;
+
     use super::*;
+    use crate::{
+        engine::executor::{Executor, Settings},
+        store::{Db, Time},
+        web::Origin,
+    };
 
-    fn from_here(method: &Method, path: &str, given: &[(&'static str, &'static str)]) -> bool {
-        let mut headers = HeaderMap::new();
-        for (name, value) in given {
-            headers.insert(*name, HeaderValue::from_static(value));
+    #[tokio::test]
+    async fn a_panic_is_one_answer_with_its_number_and_the_next_request_is_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("desk.db").display());
+        let db = Db::open(&url, Time::System).await.unwrap();
+        let executor = Executor::start(db.clone(), Settings::default());
+        let desk = Desk::new(executor, Origin::parse("https://desk.example").unwrap());
+        let routes = Router::new()
+            .route("/panic", get(async || -> &'static str { panic!("at the disco") }))
+            .route("/well", get(async || "well"));
+        let routes = on_every_answer(routes, &desk);
+        let ask = async |path: &str, accept: &'static str| {
+            let request = Request::get(path).header(header::HOST, "desk.example");
+            let request = request.header(header::ACCEPT, accept).body(Body::empty()).unwrap();
+            let response = routes.clone().oneshot(request).await.unwrap();
+            let (parts, body) = response.into_parts();
+            let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+            (parts.status.as_u16(), parts.headers, String::from_utf8(body.to_vec()).unwrap())
+        };
+        for accept in ["application/json", "text/html"] {
+            let (status, headers, body) = ask("/panic", accept).await;
+            assert_eq!(status, 500);
+            let id = headers["x-request-id"].to_str().unwrap();
+            assert!(id.len() == 32 && body.contains(id) && body.contains("FAULTY"), "{body}");
+            assert!(!body.contains("disco"), "what went wrong inside is not for strangers: {body}");
+            for name in FIXED.iter().map(|(name, _)| *name).chain(["strict-transport-security"]) {
+                assert!(headers.contains_key(name), "{name}");
+            }
+            assert_eq!(ask("/well", accept).await.2, "well");
         }
-        Origin::parse("https://desk.example")
-            .is_ok_and(|origin| is_from_here(method, path, &headers, &origin))
-    }
-
-    #[test]
-    fn forms_of_other_sites_are_not_carried_out() {
-        let post = |given: &[_]| from_here(&Method::POST, "/tasks/T1/cancel", given);
-        assert!(post(&[("sec-fetch-site", "same-origin")]));
-        assert!(post(&[("sec-fetch-site", "none")]));
-        assert!(!post(&[("sec-fetch-site", "cross-site"), ("origin", "https://desk.example")]));
-        assert!(!post(&[("sec-fetch-site", "same-site")]));
-        assert!(post(&[("origin", "https://desk.example")]));
-        assert!(!post(&[("origin", "https://evil.example"), ("host", "desk.example")]));
-        assert!(!post(&[("origin", "null"), ("host", "desk.example")]));
-        assert!(from_here(&Method::GET, "/tasks/T1", &[("sec-fetch-site", "cross-site")]));
+        desk.executor().stop().await;
+        db.close().await;
     }
 }

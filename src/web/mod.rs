@@ -6,19 +6,21 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `desk` | what every request needs: the executor, the origin, the doors |
-//! | `serve`, `whole` | connections, time-outs, bodies that nobody wants, the end in good order |
-//! | `headers` | what every answer carries |
-//! | `problem` | errors, for scripts and for people |
-//! | `extract` | what a request may hold |
+//! | `desk` | what every request needs: the executor, the origin, the turns |
+//! | `serve`, `crowd`, `whole` | connections, how many of one peer, time-outs, bodies that nobody wants, the end in good order |
+//! | `peer` | whose request it is: the address of the connection, or what a trusted proxy says |
+//! | `gate`, `form_token` | what every request must: its size, its host, the site and the session that a form comes from |
 //! | `doors` | every route, and who may come through it |
+//! | `pace`, `throttle`, `exports` | how fast a rider may try one task, how often somebody may try to sign in, how much at once |
+//! | `headers` | what every answer carries |
+//! | `problem`, `problem_code`, `problem_body` | errors, for scripts and for people |
+//! | `extract` | what a request may hold |
 //! | `who`, `people`, `session`, `password` | who is there |
-//! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files` | what pages are made of |
+//! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files`, `mask`, `picture` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
 //! | `uploads` | files that somebody looks at before they are imported |
 //! | `account/` | one's own account |
 //! | `admin/` | pages for keeping the desk |
-//! | `throttle`, `peer`, `picture` | how often somebody may try; from where; pictures |
 //! | `console/`, `rider/`, `track/` | pages for dispatchers, riders, customers |
 //! | `api/` | JSON for scripts |
 
@@ -28,20 +30,27 @@ mod answer_page;
 pub mod api;
 mod chip;
 mod console;
+mod crowd;
 mod desk;
 mod doors;
 mod enter;
+mod exports;
 mod extract;
 mod files;
+mod form_token;
 mod forms;
+mod gate;
 mod headers;
 mod mask;
+mod pace;
 mod page;
 mod password;
 mod peer;
 mod people;
 mod picture;
 mod problem;
+mod problem_body;
+mod problem_code;
 mod rider;
 pub mod serve;
 mod session;
@@ -55,6 +64,7 @@ mod whole;
 pub use desk::{Desk, Origin};
 pub use doors::{DOORS, Door, May};
 pub use password::{Unfit, fit as fit_password, hash as hash_password};
+pub use peer::{Network, Networks, Peer};
 pub use problem::{Problem, ProblemCode};
 pub use serve::{Limits, Server};
 pub use session::Sessions;

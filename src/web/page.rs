@@ -11,7 +11,7 @@ use axum::{
 use chrono::{DateTime, FixedOffset, Offset, TimeZone};
 use fluent_templates::{LanguageIdentifier, Loader, fluent_bundle::FluentValue, static_loader};
 
-use super::{desk::Desk, extract::preferred, files};
+use super::{desk::Desk, extract::preferred, files, form_token};
 use crate::domain::{id::Timestamp, refusal::Lang};
 
 static_loader! {
@@ -73,10 +73,12 @@ pub(super) struct Taste {
     pub(super) theme: Option<&'static str>,
     /// The address of the page, to come back to.
     pub(super) here: String,
+    /// The word that forms of this page carry; none if nobody is signed in.
+    pub(super) form: Option<String>,
 }
 
 /// The value of a cookie.
-fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+pub(super) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let all = headers.get_all(header::COOKIE).iter();
     all.filter_map(|line| line.to_str().ok())
         .flat_map(|line| line.split(';'))
@@ -92,6 +94,7 @@ impl Taste {
         Self {
             lang: chosen.or_else(|| preferred(headers)).unwrap_or(Lang::Zh),
             theme: ["light", "dark"].into_iter().find(|known| theme == Some(known)),
+            form: form_token::word(headers, here.split('?').next().unwrap_or_default()),
             here: here.to_owned(),
         }
     }
@@ -170,6 +173,8 @@ pub(super) struct Shell {
     pub(super) theme: Option<&'static str>,
     pub(super) here: String,
     pub(super) style: &'static str,
+    /// The word that each form carries; none on pages for nobody in particular.
+    pub(super) form: Option<String>,
     /// Name and role of whoever is signed in.
     pub(super) who: Option<(String, String)>,
     /// The regions that the page is about.
@@ -193,6 +198,7 @@ impl Shell {
             theme: taste.theme,
             here: encode(&taste.here),
             style: files::style(),
+            form: taste.form.clone(),
             who: None,
             regions: String::new(),
             may_create: false,

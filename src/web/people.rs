@@ -165,6 +165,7 @@ impl Seat {
             ("/admin/staff", "nav-staff", Matter::SeeStaff),
             ("/admin/regions", "nav-regions", Matter::Policies),
             ("/admin/tokens", "nav-tokens", Matter::Tokens),
+            ("/audit", "audit", Matter::Audit),
         ];
         let mine =
             |(.., matter): &(_, _, Matter)| self.caller.staff.is_some() && self.may_matter(*matter);

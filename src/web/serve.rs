@@ -1,6 +1,11 @@
 //! Connections: taken, bounded in time and number, and ended in good order.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::{
     body::Body,
@@ -13,23 +18,43 @@ use hyper_util::{
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinHandle,
 };
 use tower::ServiceExt;
 
-use super::{Desk, router, whole::Whole};
-use crate::engine::{expiry::Expiry, housekeeping::Housekeeping};
+use super::{
+    Desk,
+    crowd::{Crowd, Place},
+    headers::Patience,
+    peer::{Networks, Peer},
+    router,
+    whole::Whole,
+};
+use crate::{
+    domain::seal::Keys,
+    engine::{expiry::Expiry, housekeeping::Housekeeping, sealer::Sealer},
+};
 
 /// How long and how many.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limits {
-    /// How long the head of a request may take.
+    /// How long the head of a request may take, and how long a connection may be kept without any.
     pub head: Duration,
     /// How long the next piece of a body may take.
     pub body: Duration,
+    /// How long a body may take in all.
+    pub whole_body: Duration,
+    /// How long a request may take in all, from its head to the head of its answer.
+    pub request: Duration,
     /// How many connections there may be at once; more wait at the door.
     pub connections: usize,
+    /// How many connections each peer may have at once; more are turned away.
+    pub per_peer: usize,
+    /// Whose connections are not counted by peer: this machine's own, and those of the trusted proxies.
+    pub uncounted: Networks,
+    /// Proxies that are believed when they say whose request it is.
+    pub proxies: Networks,
     /// How long answers that are under way may take once the end has come.
     pub farewell: Duration,
 }
@@ -39,14 +64,29 @@ impl Default for Limits {
         Self {
             head: Duration::from_secs(10),
             body: Duration::from_secs(10),
-            connections: 10_000,
+            whole_body: Duration::from_mins(1),
+            request: Duration::from_secs(90),
+            connections: 1_000,
+            per_peer: 32,
+            uncounted: Networks::loopback(),
+            proxies: Networks::default(),
             farewell: Duration::from_secs(6),
         }
     }
 }
 
-/// The head of a request may be this long, in bytes.
-const LONGEST_HEAD: usize = 32 * 1024;
+/// What the server reads of a head before it gives up by itself, in bytes and in lines. It does so with a bare status;
+/// `door` gives up earlier and says why.
+///
+/// Bare stay: what is no HTTP/1 (400), two different lengths (400), line ends and spaces where none may be (400), heads
+/// beyond these limits (431, or 414 for the target), and connections on which half a head is all that comes (closed).
+const LONGEST_HEAD: usize = 64 * 1024;
+const MOST_HEADERS: usize = 256;
+
+/// What a peer with too many connections is told.
+const TURNED_AWAY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nretry-after: 1\r\n\
+                             connection: close\r\n\r\n";
 
 /// A server that runs.
 #[derive(Debug)]
@@ -55,6 +95,7 @@ pub struct Server {
     stop: watch::Sender<bool>,
     running: JoinHandle<()>,
     background: Vec<(watch::Sender<bool>, JoinHandle<()>)>,
+    sealer: Option<(watch::Sender<bool>, JoinHandle<()>)>,
     desk: Desk,
 }
 
@@ -70,7 +111,14 @@ impl Server {
         let (stop, stopped) = watch::channel(false);
         let running = tokio::spawn(accept(desk.clone(), listener, limits, stopped));
         let background = vec![(stop_expiry, expiry), (stop_housekeeping, housekeeping)];
-        Ok(Self { address, stop, running, background, desk })
+        Ok(Self { address, stop, running, background, sealer: None, desk })
+    }
+
+    /// The same with a sealer of the log beside it, under these keys.
+    #[must_use]
+    pub fn sealing(self, keys: Keys) -> Self {
+        let sealer = Some(Sealer::start(self.desk.db().clone(), keys));
+        Self { sealer, ..self }
     }
 
     /// Where it listens.
@@ -89,6 +137,11 @@ impl Server {
             let _ = handle.await;
         }
         self.desk.executor().stop().await;
+        // Nothing is committed any more: the last seal closes all of it.
+        if let Some((stop, handle)) = self.sealer {
+            stop.send_replace(true);
+            let _ = handle.await;
+        }
         self.desk.db().close().await;
     }
 }
@@ -106,24 +159,33 @@ async fn accept(
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
         .max_buf_size(LONGEST_HEAD)
+        .max_headers(MOST_HEADERS)
         .keep_alive(true);
-    let open = Arc::new(Semaphore::new(limits.connections));
+    let door = Door {
+        open: Arc::new(Semaphore::new(limits.connections)),
+        crowd: Crowd::new(limits.per_peer),
+        listener,
+    };
     let graceful = GracefulShutdown::new();
     loop {
-        let (stream, permit) = tokio::select! {
+        let taken = tokio::select! {
             _ = stopped.wait_for(|stopped| *stopped) => break,
-            taken = next(&listener, &open) => taken,
+            taken = door.next(&limits) => taken,
         };
-        let routes = routes.clone();
+        let (routes, limits) = (routes.clone(), limits.clone());
         let service = service_fn(move |request: Request<Incoming>| {
             let expects = request.headers().contains_key(header::EXPECT);
-            let request = request.map(|body| Body::new(Whole::new(body, limits.body, expects)));
+            let peer = limits.proxies.peer(taken.from, request.headers());
+            let mut request = request
+                .map(|body| Body::new(Whole::new(body, limits.body, limits.whole_body, expects)));
+            request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(Patience(limits.request));
             routes.clone().oneshot(request)
         });
-        let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        let connection = builder.serve_connection(TokioIo::new(taken.stream), service).into_owned();
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
-            let _permit = permit;
+            let _places = (taken.open, taken.place);
             // A connection that breaks concerns its client; what it asked for is decided all the same.
             if let Err(error) = watched.await {
                 tracing::debug!(error, "a connection ended early");
@@ -131,29 +193,52 @@ async fn accept(
         });
     }
     // No connection is taken from here on.
-    drop(listener);
+    drop(door);
     if tokio::time::timeout(limits.farewell, graceful.shutdown()).await.is_err() {
         tracing::warn!("connections were cut: their clients took too long");
     }
 }
 
-/// The next connection, once there is room for it.
-async fn next(
-    listener: &TcpListener,
-    open: &Arc<Semaphore>,
-) -> (TcpStream, Option<tokio::sync::OwnedSemaphorePermit>) {
-    let permit = Arc::clone(open).acquire_owned().await.ok();
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                // Answers are small and wanted at once.
-                let _ = stream.set_nodelay(true);
-                return (stream, permit);
-            }
-            Err(error) => {
-                // Out of file handles, most likely: some will be free soon.
-                tracing::warn!(%error, "a connection could not be taken");
-                tokio::time::sleep(Duration::from_millis(50)).await;
+/// Where connections come in.
+struct Door {
+    listener: TcpListener,
+    open: Arc<Semaphore>,
+    crowd: Arc<Crowd>,
+}
+
+/// A connection, and the places that it takes up.
+struct Taken {
+    stream: TcpStream,
+    from: IpAddr,
+    open: Option<OwnedSemaphorePermit>,
+    place: Option<Place>,
+}
+
+impl Door {
+    /// The next connection, once there is room for it.
+    async fn next(&self, limits: &Limits) -> Taken {
+        let open = Arc::clone(&self.open).acquire_owned().await.ok();
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, from)) => {
+                    let from = from.ip().to_canonical();
+                    let counted = !limits.uncounted.hold(from) && !limits.proxies.hold(from);
+                    let place = if counted { self.crowd.place(Peer(from)) } else { None };
+                    if counted && place.is_none() {
+                        tracing::debug!(%from, "turned away: too many connections of one peer");
+                        // If it can not be told at once, it is not told.
+                        let _ = stream.try_write(TURNED_AWAY);
+                        continue;
+                    }
+                    // Answers are small and wanted at once.
+                    let _ = stream.set_nodelay(true);
+                    return Taken { stream, from, open, place };
+                }
+                Err(error) => {
+                    // Out of file handles, most likely: some will be free soon.
+                    tracing::warn!(%error, "a connection could not be taken");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
             }
         }
     }

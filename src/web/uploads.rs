@@ -11,8 +11,8 @@ use crate::{
     intake::{FileError, Given, Mapping},
 };
 
-/// A file may be this long, in bytes (16 MiB): a day of a large city. Longer ones are for the command line.
-pub(super) const FILE_LIMIT: usize = 16 << 20;
+/// A file may be this long, in bytes (5 MiB): some 20,000 rows. Longer ones are for the command line.
+pub(super) const FILE_LIMIT: usize = 5 << 20;
 /// All files together, in bytes.
 const ALL_LIMIT: usize = 64 << 20;
 /// How long a file is kept, in milliseconds.

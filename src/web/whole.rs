@@ -1,6 +1,7 @@
 //! Bodies that are read to their end, even if nobody wants them.
 
 use std::{
+    io,
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
@@ -8,6 +9,7 @@ use std::{
 
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use tokio::time::{Instant, Sleep};
 use tower_http::timeout::TimeoutBody;
 
 /// What is left of a body is read and forgotten, up to so many bytes.
@@ -21,14 +23,19 @@ pub(super) struct Whole {
     body: Option<Timed>,
     /// How long the rest may take; no time at all if nobody is going to send it.
     rest: Duration,
+    /// When all of it must have come.
+    end: Instant,
+    /// Waits for that, once it is waited for anything.
+    until: Option<Pin<Box<Sleep>>>,
 }
 
 impl Whole {
-    /// `patience`: how long the next piece may take. `expects`: whether the client waits to be told to send its body;
-    /// told otherwise, it will not.
-    pub(super) fn new(body: Incoming, patience: Duration, expects: bool) -> Self {
+    /// `patience`: how long the next piece may take; `most`: how long all of it may. `expects`: whether the client waits
+    /// to be told to send its body; told otherwise, it will not.
+    pub(super) fn new(body: Incoming, patience: Duration, most: Duration, expects: bool) -> Self {
         let body = Some(Box::pin(TimeoutBody::new(patience, body)));
-        Self { body, rest: if expects { Duration::ZERO } else { patience } }
+        let rest = if expects { Duration::ZERO } else { patience };
+        Self { body, rest, end: Instant::now() + most, until: None }
     }
 }
 
@@ -37,14 +44,24 @@ impl Body for Whole {
     type Error = Box<dyn std::error::Error + Send + Sync>;
 
     fn poll_frame(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let Some(body) = self.body.as_mut() else { return Poll::Ready(None) };
-        let polled = body.as_mut().poll_frame(context);
+        let this = self.get_mut();
+        let Some(body) = this.body.as_mut() else { return Poll::Ready(None) };
+        let mut polled = body.as_mut().poll_frame(context);
+        if polled.is_pending() {
+            let end = this.end;
+            let until = this.until.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
+            // Whoever sends a byte now and then would otherwise hold the connection for as long as they like.
+            if until.as_mut().poll(context).is_ready() {
+                let slow = io::Error::from(io::ErrorKind::TimedOut);
+                polled = Poll::Ready(Some(Err(slow.into())));
+            }
+        }
         // At its end, and when it is broken or too slow, there is no rest.
         if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
-            self.body = None;
+            this.body = None;
         }
         polled
     }

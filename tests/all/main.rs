@@ -12,3 +12,4 @@ mod contract;
 mod expiry;
 mod lifecycle;
 mod personal;
+mod seals;

@@ -13,6 +13,8 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "acceptance",
             "admin",
+            // The randomness of a new audit key.
+            "clock",
             "config",
             "demo",
             "domain",

@@ -5,3 +5,4 @@
 mod edges;
 mod rules;
 mod source;
+mod supply;

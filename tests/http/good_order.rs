@@ -15,7 +15,7 @@ use crate::{harness::*, http::Face};
 async fn idle_connections_do_not_hold_it_and_half_sent_requests_only_so_long() {
     let farewell = Duration::from_millis(1_500);
     let limits = Limits { farewell, ..Limits::default() };
-    let mut http = Face::with(Desk::open(Database::Sqlite).await, limits).await;
+    let mut http = Face::with(Desk::open(Database::Sqlite).await, limits.clone()).await;
     // One that has had an answer and keeps the connection, and one that has said nothing.
     let mut kept = TcpStream::connect(http.address()).await.expect("it listens");
     kept.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("it is taken");
@@ -28,7 +28,7 @@ async fn idle_connections_do_not_hold_it_and_half_sent_requests_only_so_long() {
     assert!(since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
     drop(mute);
 
-    let mut http = Face::with(Desk::open(Database::Sqlite).await, limits).await;
+    let mut http = Face::with(Desk::open(Database::Sqlite).await, limits.clone()).await;
     let task = http.create().await;
     let cancel =
         http.post(&D1, &format!("/api/v1/tasks/{}/cancel", task.0), &json!({ "revision": 1 }));

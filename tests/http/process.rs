@@ -27,10 +27,11 @@ use crate::{
     http::{give_tokens, order_body, token_of},
 };
 
-struct Program {
+/// The program, as it is started on a machine.
+pub struct Program {
     child: Child,
     output: BufReader<ChildStdout>,
-    origin: String,
+    pub origin: String,
 }
 
 fn command(url: &str, listen: &str) -> Command {
@@ -46,7 +47,19 @@ fn command(url: &str, listen: &str) -> Command {
 
 impl Program {
     async fn start(url: &str) -> Self {
-        let mut child = command(url, "127.0.0.1:0").spawn().expect("the program starts");
+        Self::run(command(url, "127.0.0.1:0")).await
+    }
+
+    /// With whatever else is asked of it, and everything that it has to say in the file `log`.
+    pub async fn logging(url: &str, arguments: &[&str], log: &std::path::Path) -> Self {
+        let file = std::fs::File::create(log).expect("a file");
+        let mut command = command(url, "127.0.0.1:0");
+        command.args(arguments).env("RUST_LOG", "debug").stderr(file);
+        Self::run(command).await
+    }
+
+    async fn run(mut command: Command) -> Self {
+        let mut child = command.spawn().expect("the program starts");
         let mut output = BufReader::new(child.stdout.take().expect("its output is ours"));
         let mut line = String::new();
         output.read_line(&mut line).await.expect("it says where it listens");
@@ -57,6 +70,12 @@ impl Program {
 
     fn address(&self) -> &str {
         self.origin.trim_start_matches("http://")
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub async fn stop(mut self) {
+        self.signal("-TERM");
+        assert_eq!(self.end(Instant::now()).await.1, Some(0));
     }
 
     fn signal(&self, signal: &str) {
@@ -73,7 +92,7 @@ impl Program {
     }
 }
 
-async fn prepared() -> Home {
+pub async fn prepared() -> Home {
     let home = Home::new(Database::Sqlite).await;
     let db = Db::open(&home.url, Time::System).await.expect("a new database opens");
     cast::enter(&db).await.expect("the cast enters");

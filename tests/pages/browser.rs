@@ -160,13 +160,24 @@ impl Browser {
         panic!("it leads on and on: {}", page.path)
     }
 
-    /// Sends a form, and follows nothing.
-    pub async fn submit(&mut self, form: &Form) -> Page {
-        let request = self
-            .request(Method::POST, &form.action)
+    /// A request that changes something, with what browsers say of the page that it comes from.
+    pub fn post(&self, path: &str) -> RequestBuilder {
+        self.request(Method::POST, path)
             .header(header::ORIGIN, &self.origin)
             .header(HeaderName::from_static("sec-fetch-site"), "same-origin")
-            .form(&form.sent());
+    }
+
+    /// The word that forms of this browser's session carry: derived from the cookie, as anybody can who has it.
+    pub fn word(&self, cookie: &str) -> String {
+        use sha2::{Digest, Sha256};
+        let session = self.cookies.get(cookie).map(String::as_str).unwrap_or_default();
+        let digest = Sha256::digest(format!("dispatch-desk form{session}"));
+        digest[..16].iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+    }
+
+    /// Sends a form, and follows nothing.
+    pub async fn submit(&mut self, form: &Form) -> Page {
+        let request = self.post(&form.action).form(&form.sent());
         self.once(request).await
     }
 

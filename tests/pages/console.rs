@@ -119,19 +119,24 @@ async fn who_may_do_what_stands_on_the_page() {
     // Nobody gets more by sending what no form of theirs asks for.
     let mut auditor = Browser::enter(&site, &AUDITOR).await;
     let mut south = Browser::enter(&site, &FOREIGN_DISPATCHER).await;
-    let cancel = |key: &str| {
-        Form::bare(&format!("/tasks/{task}/cancel")).forged("revision", "1").forged("key", key)
+    let cancel = |who: &Browser, key: &str| {
+        let form = Form::bare(&format!("/tasks/{task}/cancel")).forged("form", &who.word("desk"));
+        form.forged("revision", "1").forged("key", key)
     };
-    auditor.send(&cancel("k1")).await.is(403).says("Your role may not do this.");
-    south.send(&cancel("k2")).await.is(404);
+    let forged = cancel(&auditor, "k1");
+    auditor.send(&forged).await.is(403).says("Your role may not do this.");
+    let forged = cancel(&south, "k2");
+    south.send(&forged).await.is(404);
     page(&mut south, task).await.is(404).says("not in your region");
     for nothing in ["create", "expire", "edit", "explode"] {
         let mut dora = Browser::enter(&site, &D1).await;
         let form = Form::bare(&format!("/tasks/{task}/{nothing}"));
+        let form = form.forged("form", &dora.word("desk"));
         dora.send(&form.forged("revision", "1").forged("key", "k")).await.is(404);
     }
     auditor.get("/tasks/new").await.is(403).says("Your role may not do this.");
-    auditor.send(&Form::bare("/tasks/new").forged("key", "k")).await.is(403);
+    let new = Form::bare("/tasks/new").forged("form", &auditor.word("desk"));
+    auditor.send(&new.forged("key", "k")).await.is(403);
     assert_eq!(site.desk.task(task).await.revision.0, 1);
     site.close().await;
 }

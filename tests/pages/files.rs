@@ -1,6 +1,6 @@
 //! Files that are uploaded, as browsers send them.
 
-use reqwest::{Method, header};
+use reqwest::header;
 
 use crate::browser::{Browser, Page};
 
@@ -24,7 +24,9 @@ pub fn trips() -> String {
 /// Sends the form of the import with a file, as browsers do.
 pub async fn upload(browser: &mut Browser, mapping: &str, region: &str, file: &str) -> Page {
     let mut body = String::new();
+    let word = browser.word("desk");
     for (name, text) in [
+        ("form", word.as_str()),
         ("mapping", mapping),
         ("region", region),
         ("source", "taxi"),
@@ -43,7 +45,7 @@ pub async fn upload(browser: &mut Browser, mapping: &str, region: &str, file: &s
         "\r\n--edge--\r\n",
     ]);
     let request = browser
-        .request(Method::POST, "/import")
+        .post("/import")
         .header(header::CONTENT_TYPE, "multipart/form-data; boundary=edge")
         .body(body);
     let page = browser.once(request).await;

@@ -81,6 +81,32 @@ pub async fn all(lang: Lang) -> Gallery {
     imports(&mut room).await;
     kept(&mut room).await;
     personal(&mut room).await;
+    room.pages.extend(audits(lang).await);
+    room.pages
+}
+
+/// The log as auditors see it, on a desk of its own: numbers there do not depend on what the other pages bring about.
+async fn audits(lang: Lang) -> Gallery {
+    let mut room = Room { site: Site::open().await, lang, pages: Vec::new() };
+    let mut ada = room.enter(&AUDITOR).await;
+    room.open(&mut ada, "audit_empty", "/audit").await;
+    let task = room.task().await;
+    room.does(D1, task, 1, offer(2)).await;
+    room.later(4).await;
+    let reason = dispatch_desk::domain::command::Reason::parse("too_far");
+    room.does(rider(2), task, 2, Act::Decline { reason }).await;
+    room.does(rider(3), task, 3, GRAB).await;
+    room.site.desk.ask(rider(4), task, 3, GRAB).await;
+    room.does(rider(3), task, 4, Act::Arrive).await;
+    let change = dispatch_desk::store::RiderChange { capacity: Some(3), ..Default::default() };
+    let id = dispatch_desk::domain::id::RiderId(3);
+    room.site.desk.executor.change_rider(&ADMIN, id, &change).await.unwrap();
+    room.site.seal().await;
+    ada.get("/audit/export.csv?show=events").await.is(200);
+    room.open(&mut ada, "audit", "/audit").await;
+    room.open(&mut ada, "audit_events", "/audit?show=events&task=T10001&region=G1").await;
+    room.open(&mut ada, "audit_nothing", "/audit?show=attempts&what=OFFER_EXPIRED").await;
+    room.open(&mut ada, "audit_wrong", "/audit?task=R1&actor_kind=staff&actor=D1").await;
     room.pages
 }
 

@@ -7,11 +7,14 @@
 mod harness;
 
 mod accounts;
+mod audit;
 mod browser;
 mod budget;
 mod console;
+mod crawl;
 mod customer;
 mod files;
+mod forms;
 mod gallery;
 mod hostile;
 mod import;

@@ -22,19 +22,21 @@ async fn people_get_a_page_and_scripts_get_json() {
         (Method::GET, "/t/%FF", "", 404),
         (Method::GET, "/enter/%FF", "", 404),
         (Method::GET, "/board?beyond=x", "", 400),
-        (Method::PUT, "/board", "", 405),
+        (Method::PUT, "/board", "form=WORD", 405),
         (Method::POST, "/sign-in", "login=x", 422),
         (Method::POST, "/sign-in", "login=%FF%FE&password=x", 401),
-        (Method::POST, "/tasks/T999/cancel", "key=k&revision=1", 404),
+        (Method::POST, "/tasks/T999/cancel", "form=WORD&key=k&revision=1", 404),
         (Method::POST, "/t/nothing/cancel", "key=k&revision=1", 404),
-        (Method::POST, "/tasks/T1/explode", "key=k&revision=1", 404),
+        (Method::POST, "/tasks/T1/explode", "form=WORD&key=k&revision=1", 404),
     ];
     for (method, path, body, status) in cases {
         for accepts in ["text/html,*/*;q=0.8", "application/json"] {
+            let word = browser.word("desk");
             let request = browser
                 .request(method.clone(), path)
+                .header("sec-fetch-site", "same-origin")
                 .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
-                .body(body.to_owned());
+                .body(body.replace("WORD", &word));
             let mut request = request.build().unwrap();
             request.headers_mut().insert(header::ACCEPT, accepts.parse().unwrap());
             let page = browser.clone().run(request).await;
@@ -69,6 +71,7 @@ async fn a_form_that_is_too_long_is_refused_with_a_page() {
         let request = Request::post(path)
             .header(header::HOST, site.address.to_string())
             .header(header::ACCEPT, "text/html")
+            .header("sec-fetch-site", "same-origin")
             .header(header::COOKIE, format!("desk={}", browser.cookies["desk"]))
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(Body::from("x".repeat(2 << 20)))

@@ -1,5 +1,7 @@
 //! The program itself, as an operator runs it.
 
+mod audit;
+
 use std::process::{Command, Output};
 
 fn run(arguments: &[&str]) -> Output {

@@ -109,21 +109,18 @@ impl Executor {
     /// [`Error`]; [`Error::NotFound`] if `staff` is no admin.
     pub async fn recover(&self, staff: Option<StaffId>) -> Result<(StaffId, String)> {
         let mut office = Office::open(self, &Actor::System).await?;
-        let id = match staff {
-            Some(id) => {
-                let record = office.tx.staff_record(id).await?;
-                let record = record.filter(|record| record.account.staff.role == Role::Admin);
-                record.ok_or(Error::NotFound)?;
-                office.tx.disable_staff(id, false).await?;
-                office.tx.remove_factor(id).await?;
-                office.tx.end_sessions_of(&Actor::Staff(id)).await?;
-                id
-            }
-            None => {
-                let (.., id) = office.tx.next_ids().await?;
-                office.tx.add_staff(id, "admin", Role::Admin, &[]).await?;
-                id
-            }
+        let id = if let Some(id) = staff {
+            let record = office.tx.staff_record(id).await?;
+            let record = record.filter(|record| record.account.staff.role == Role::Admin);
+            record.ok_or(Error::NotFound)?;
+            office.tx.disable_staff(id, false).await?;
+            office.tx.remove_factor(id).await?;
+            office.tx.end_sessions_of(&Actor::Staff(id)).await?;
+            id
+        } else {
+            let (.., id) = office.tx.next_ids().await?;
+            office.tx.add_staff(id, "admin", Role::Admin, &[]).await?;
+            id
         };
         office.note(AdminEvent::new(AdminAction::Recovered, AdminSubject::Staff(id)));
         let secret = office.password_link(id).await?;
@@ -265,17 +262,16 @@ impl Executor {
             return Ok(false);
         };
         let now = office.now();
-        let used = match step(&factor.secret, code, now) {
-            Some(step) => office.tx.use_step(staff, step).await?,
-            None => {
-                let typed = code.trim().to_ascii_lowercase();
-                let used = office.tx.use_code(staff, &token_hash(&typed), now).await?;
-                if used == 1 {
-                    let event = AdminAction::RecoveryCodeUsed;
-                    office.note(AdminEvent::new(event, AdminSubject::Staff(staff)));
-                }
-                used
+        let used = if let Some(step) = step(&factor.secret, code, now) {
+            office.tx.use_step(staff, step).await?
+        } else {
+            let typed = code.trim().to_ascii_lowercase();
+            let used = office.tx.use_code(staff, &token_hash(&typed), now).await?;
+            if used == 1 {
+                let event = AdminAction::RecoveryCodeUsed;
+                office.note(AdminEvent::new(event, AdminSubject::Staff(staff)));
             }
+            used
         };
         office.commit().await?;
         Ok(used == 1)

@@ -57,6 +57,7 @@ struct List {
 }
 
 impl List {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
     fn has(&self, region: &i64) -> bool {
         self.typed.0.contains_key(&format!("region-{region}"))
     }

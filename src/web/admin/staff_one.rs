@@ -48,6 +48,7 @@ struct One {
 }
 
 impl One {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates hand over references")]
     fn has(&self, region: &i64) -> bool {
         self.typed.0.contains_key(&format!("region-{region}"))
     }

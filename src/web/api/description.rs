@@ -21,7 +21,11 @@ const ABOUT: &str = "\
 Every command names the `revision` that it was based on and carries an `Idempotency-Key`: the same key has one effect \
 and one answer for seven days, byte for byte, with `Idempotency-Replayed: true`. Success (200, 201) and refusal (409) \
 have one form, `Answer`: the revision that was seen, who was first (`beaten_by`), what is still possible (`legal`), and \
-the store's time. Whatever got no outcome is `application/problem+json` with a code.
+the store's time. Whatever got no outcome is `application/problem+json` with a code and the `request_id` that finds it in \
+the log.
+
+A rider may try one task 30 times at once and then twice a second; a try more is 429 TOO_MANY with `Retry-After`, and \
+nothing of it is stored.
 
 Phone numbers are whole for the rider who owns the task, until it is delivered: that rider has to call. Staff and whoever \
 ordered it see them masked, `138****1234`, and nobody else sees them at all. Staff who have to call see them whole on the \
@@ -80,7 +84,8 @@ pub(super) fn head() -> OpenApi {
 /// The codes that any operation may answer with, beside its own; and those of operations with a token, a body, a key.
 fn problems(path: &str, operation: &Operation) -> Vec<ProblemCode> {
     use ProblemCode as P;
-    let mut codes = vec![P::HostMissing, P::Unavailable, P::Unknown];
+    let mut codes =
+        vec![P::HostMissing, P::UriTooLong, P::HeadTooLarge, P::Unavailable, P::Unknown];
     let parameters: Vec<_> = operation
         .parameters
         .iter()
@@ -119,6 +124,9 @@ fn problems(path: &str, operation: &Operation) -> Vec<ProblemCode> {
         }
         if ends(&["/tasks", "/detail", "/location", "/grab"]) {
             codes.extend([P::NulInText, P::TimeOutOfRange, P::NotOnEarth]);
+        }
+        if path.contains("tasks/{id}/") || path.contains("/offers/") {
+            codes.push(P::TooMany);
         }
         if ends(&["/offer", "/reassign"]) {
             codes.push(P::OfferSeconds);

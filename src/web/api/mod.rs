@@ -32,7 +32,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub use description::description;
 
-use super::{desk::Desk, problem::Problem};
+use super::{desk::Desk, pace, problem::Problem};
 use crate::{
     domain::{
         command::{Actor, Command, RequestKey, What},
@@ -84,6 +84,9 @@ async fn answer(
     lang: Lang,
     what: What,
 ) -> Result<Response, Problem> {
+    if let Some(task) = what.task() {
+        pace::keep(desk, &actor, task, lang)?;
+    }
     let command = Command { actor, key: Some(key), lang, what };
     let reply = desk.executor().execute(command).await;
     reply.map(respond).map_err(|error| Problem::of(&error, lang))

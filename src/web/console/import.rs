@@ -2,13 +2,14 @@
 
 use askama::Template;
 use axum::{
-    extract::{Multipart, State},
+    extract::{Extension, Multipart, State, multipart::MultipartRejection},
     http::StatusCode,
     response::{IntoResponse, Redirect, Response},
 };
 
 use super::super::{
     desk::Desk,
+    form_token,
     page::{Shell, filters, render, words},
     people::{Seat, StaffSeat, zone},
     problem::{Problem, ProblemCode},
@@ -97,23 +98,35 @@ pub(super) async fn form(
 pub(super) async fn upload(
     State(desk): State<Desk>,
     StaffSeat(seat): StaffSeat,
-    mut fields: Multipart,
+    expected: Option<Extension<form_token::Expected>>,
+    fields: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
     may(&seat)?;
     let lang = seat.lang();
+    let Some(Extension(expected)) = expected else { return Err(form_token::refused(lang)) };
+    let mut fields = fields.map_err(|_| Problem::new(ProblemCode::BodyInvalid, lang))?;
+    let mut ours = false;
     let mut typed = Typed::default();
     let mut file = None;
     loop {
-        let large = |error: &axum::extract::multipart::MultipartError| {
-            error.status() == StatusCode::PAYLOAD_TOO_LARGE
-        };
         let broken = |error: axum::extract::multipart::MultipartError| {
-            let code =
-                if large(&error) { ProblemCode::BodyTooLarge } else { ProblemCode::BodyMalformed };
+            let code = match error.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => ProblemCode::BodyTooLarge,
+                StatusCode::INTERNAL_SERVER_ERROR => ProblemCode::TimedOut,
+                _ => ProblemCode::BodyMalformed,
+            };
             Problem::new(code, lang)
         };
         let Some(field) = fields.next_field().await.map_err(broken)? else { break };
         let name = field.name().unwrap_or_default().to_owned();
+        if name == form_token::FIELD {
+            ours = expected.is(&field.text().await.map_err(broken)?);
+            continue;
+        }
+        // It stands first in the form: nothing is read of a file that another site has sent.
+        if !ours {
+            return Err(form_token::refused(lang));
+        }
         if name == "file" {
             let of = field.file_name().unwrap_or_default().to_owned();
             file = Some((of, field.bytes().await.map_err(broken)?.to_vec()));
@@ -128,6 +141,9 @@ pub(super) async fn upload(
             "pickup" => typed.pickup = text,
             _ => {}
         }
+    }
+    if !ours {
+        return Err(form_token::refused(lang));
     }
     let regions = regions(&desk, &seat).await?;
     match chosen(&typed, &regions) {

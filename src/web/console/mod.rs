@@ -11,9 +11,11 @@
 //! | `import`, `import_file` | a file of another system: looked at, then imported |
 //! | `create` | a new task by hand |
 //! | `reveal` | a masked phone number is shown, with a reason |
+//! | `audit` | the log as a whole, for auditors: searched, exported |
 //! | `rules`, `access` | the table, the codes and the doors, as the program has them |
 
 mod access;
+mod audit;
 mod board;
 mod command;
 mod create;
@@ -28,7 +30,6 @@ mod task;
 
 use axum::{
     Router,
-    extract::DefaultBodyLimit,
     routing::{get, post},
 };
 
@@ -36,9 +37,6 @@ use super::{account, admin, desk::Desk, people::sessions, session::Lifetime};
 
 /// The routes of the console.
 pub(super) fn router(desk: &Desk) -> Router<Desk> {
-    let uploads = Router::new()
-        .route("/import", get(import::form).post(import::upload))
-        .layer(DefaultBodyLimit::max(super::uploads::FILE_LIMIT + 64 * 1024));
     Router::new()
         .route("/", get(sign_in::home))
         .route("/sign-in", get(sign_in::form).post(sign_in::sign_in))
@@ -51,10 +49,13 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/tasks/{id}/detail", post(command::edit))
         .route("/tasks/{id}/reveal", post(reveal::reveal))
         .route("/tasks/{id}/{verb}", post(command::command))
+        .route("/import", get(import::form).post(import::upload))
         .route("/import/{token}", get(import_file::file).post(import_file::run))
-        .merge(uploads)
         .merge(account::staff())
         .merge(admin::router())
+        .route("/audit", get(audit::page))
+        .route("/audit/export.csv", get(audit::csv))
+        .route("/audit/export.jsonl", get(audit::jsonl))
         .route("/rules", get(rules::page))
         .route("/rules/access", get(access::page))
         .layer(sessions(desk, "desk", Lifetime::STAFF))

@@ -226,7 +226,11 @@ async fn enter_as(
 /// A code of the second factor, or a recovery code.
 #[derive(Deserialize)]
 pub(super) struct TypedCode {
+    #[serde(default)]
     code: String,
+    /// Not empty for whoever wants to sign in as somebody else.
+    #[serde(default)]
+    again: String,
 }
 
 /// The second factor.
@@ -235,8 +239,11 @@ pub(super) async fn code(
     taste: Taste,
     headers: HeaderMap,
     session: Session,
-    Form(TypedCode { code }): Form<TypedCode>,
+    Form(TypedCode { code, again }): Form<TypedCode>,
 ) -> Result<Response, Problem> {
+    if !again.is_empty() {
+        return sign_out(taste, session).await;
+    }
     let read = |error: store::Error| Problem::read(&error, taste.lang);
     let Some(Pending { staff, next, .. }) = pending(&session, desk.now()).await else {
         return Ok(Redirect::to("/sign-in").into_response());

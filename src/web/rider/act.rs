@@ -12,6 +12,7 @@ use super::{
         desk::Desk,
         extract::{Form, InPath, TaskPath, TokenPath},
         forms::{self, Typed},
+        pace,
         page::{Taste, words},
         people::{self, RiderSeat},
         problem::{Problem, ProblemCode},
@@ -50,6 +51,7 @@ pub(super) async fn command(
             return show(&desk, &seat, Asked::default(), showing, status).await;
         }
     };
+    pace::keep(&desk, seat.actor(), id, lang)?;
     let what = What::Change { task: id, revision, act };
     let command = Command { actor: seat.actor().clone(), key: Some(key.clone()), lang, what };
     match desk.executor().execute(command).await {

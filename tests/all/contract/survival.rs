@@ -68,6 +68,11 @@ const SAMPLES: &[(&str, &str)] = &[
     ("rider_password", "(rider_id, phone, phc, set_at) VALUES (1, '13800000001', '$argon2id$', 1)"),
     ("sign_in_attempt", "(bucket, failures, since, last_at) VALUES ('b', 1, 1, 2)"),
     ("desk_rule", ""),
+    (
+        "audit_seal",
+        "(number, first_event, last_event, first_attempt, last_attempt, digest, prev, marks, key_id, mac, at) \
+         VALUES (1, 1, 1, 1, 0, 'd', 'p', 'm', 'k', 'x', 1)",
+    ),
 ];
 
 /// The columns of a table at this moment.
