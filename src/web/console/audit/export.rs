@@ -28,7 +28,7 @@ use crate::{
     },
     engine::{
         export::{Export, Form},
-        office::{self, Office},
+        office::Office,
     },
     store,
 };
