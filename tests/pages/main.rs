@@ -13,6 +13,7 @@ mod budget;
 mod console;
 mod crawl;
 mod customer;
+mod doors;
 mod files;
 mod forms;
 mod gallery;
