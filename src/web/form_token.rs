@@ -26,9 +26,8 @@ pub(super) const FIELD: &str = "form";
 const COOKIES: [(&str, &str); 2] = [("desk", "__Host-desk"), ("rider", "__Host-rider")];
 
 /// Paths whose forms are for whoever has not signed in. Their pages know of no session.
-const OPEN: [&str; 8] = [
+const OPEN: [&str; 7] = [
     "/sign-in",
-    "/sign-in/code",
     "/rider/sign-in",
     "/t/",
     "/desk/enter/",
@@ -36,6 +35,9 @@ const OPEN: [&str; 8] = [
     "/password/",
     "/set-up/",
 ];
+
+/// The page of customers, who never have a session.
+const TRACKING: &str = "/t/";
 
 /// The one form that brings a file; it is taken apart where it is read.
 const UPLOAD: &str = "/import";
@@ -57,7 +59,7 @@ pub(super) fn carries_a_session(headers: &HeaderMap) -> bool {
 
 /// The word for the forms of the page at `path`; none if its reader has no session there.
 pub(super) fn word(headers: &HeaderMap, path: &str) -> Option<String> {
-    let session = session(headers, path).filter(|_| !is_open(path))?;
+    let session = session(headers, path).filter(|_| !path.starts_with(TRACKING))?;
     let digest = Sha256::new().chain_update("dispatch-desk form").chain_update(session).finalize();
     Some(hex(&digest[..16]))
 }
@@ -80,7 +82,7 @@ impl Expected {
 /// Takes the word out of a form, so that nobody behind needs to know of it; refuses the form without it.
 pub(super) async fn check(State(desk): State<Desk>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    if request.method().is_safe() || path.starts_with("/api/") {
+    if request.method().is_safe() || path.starts_with("/api/") || is_open(path) {
         return next.run(request).await;
     }
     let Some(word) = word(request.headers(), path) else { return next.run(request).await };
@@ -153,8 +155,12 @@ mod tests {
         assert_ne!(desk, word(&with("desk=abd"), "/board"));
         // A cookie that any host could have set counts less than one that only this one can.
         assert_eq!(word(&with("desk=evil; __Host-desk=abc"), "/board"), desk);
-        for open in ["/sign-in", "/t/0123", "/desk/enter/0123", "/rider/enter/0123"] {
-            assert_eq!(word(&headers, open), None, "{open}");
+        assert_eq!(word(&headers, "/t/0123"), None);
+        for open in ["/sign-in", "/rider/sign-in", "/t/0", "/desk/enter/0", "/password/0"] {
+            assert!(is_open(open), "{open}");
+        }
+        for closed in ["/sign-in/code", "/sign-out", "/rider", "/tasks/new", "/t", "/me/password"] {
+            assert!(!is_open(closed), "{closed}");
         }
         assert_eq!(word(&HeaderMap::new(), "/board"), None);
         assert!(carries_a_session(&with("a=b; rider=x")) && !carries_a_session(&with("lang=en")));

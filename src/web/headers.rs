@@ -110,7 +110,7 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
     response
 }
 
-/// What gets no further than the door.
+/// What gets no further than the gate.
 fn turned_away(code: ProblemCode, lang: Lang) -> Response {
     let mut response = Problem::new(code, lang).into_response();
     let (name, value) = match code {

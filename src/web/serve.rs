@@ -76,7 +76,7 @@ impl Default for Limits {
 }
 
 /// What the server reads of a head before it gives up by itself, in bytes and in lines. It does so with a bare status;
-/// `door` gives up earlier and says why.
+/// `gate` gives up earlier and says why.
 ///
 /// Bare stay: what is no HTTP/1 (400), two different lengths (400), line ends and spaces where none may be (400), heads
 /// beyond these limits (431, or 414 for the target), and connections on which half a head is all that comes (closed).

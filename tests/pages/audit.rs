@@ -337,3 +337,33 @@ async fn a_search_that_has_far_to_go_says_how_far_it_came() {
     assert_eq!(page.document().select(&select("a[rel=next]")).count(), 0);
     assert_eq!(SOUTH, RegionId(2));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_done_to_the_desk_names_what_it_was_done_to() {
+    let site = Site::open().await;
+    let event = |number: i64, subject: i64, action: &str, of: &str| {
+        format!(
+            "({number}, 'e', 'admin', {subject}, NULL, '{action}', 'staff', '5', 1796011200000, 1, '{{\"of\":\"{of}\"}}')"
+        )
+    };
+    let rows_of = [
+        event(1, 7, "staff-added", "staff"),
+        event(2, 2, "region-changed", "region"),
+        event(3, 10_001, "erased", "task"),
+        event(4, 0, "rule-changed", "desk"),
+    ];
+    site.desk
+        .sql(
+            &format!(
+                "INSERT INTO dispatch_event (number, event_id, kind, subject, region_id, action, actor_kind, actor_id, \
+                 occurred_at, detail_version, detail) VALUES {}; UPDATE event_counter SET number = 4",
+                rows_of.join(", ")
+            ),
+            "",
+        )
+        .await;
+    let mut ada = Browser::enter(&site, &AUDITOR).await;
+    let page = ada.get("/audit?actor_kind=staff&actor=D5").await;
+    page.says("Added staff · D7").says("Changed a region · G2");
+    page.says("Erased personal data · T10001").says("Changed a rule of the desk");
+}

@@ -95,7 +95,9 @@ fn faults(page: &Page, secure: bool) -> Vec<String> {
                 serde_json::from_str::<serde_json::Value>(&page.html).unwrap()["request_id"] == *id
             }
             // A page of its own, such as the sign-in with a wrong password, is no error page.
-            _ => page.html.contains(id) || [401, 409, 422, 503].contains(&page.status.as_u16()),
+            _ => {
+                page.html.contains(id) || [401, 409, 422, 429, 503].contains(&page.status.as_u16())
+            }
         };
         if !named {
             found.push(format!("the request is not named: {}", page.html));

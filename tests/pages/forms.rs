@@ -14,8 +14,9 @@ use crate::{
 
 /// Forms for whoever has not signed in.
 fn is_open(action: &str) -> bool {
-    action == "/sign-in"
-        || ["/t/", "/desk/enter/", "/rider/enter/"].iter().any(|open| action.starts_with(open))
+    let links = ["/t/", "/desk/enter/", "/rider/enter/", "/password/", "/set-up/"];
+    ["/sign-in", "/rider/sign-in"].contains(&action)
+        || links.iter().any(|link| action.starts_with(link))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,7 +7,7 @@ use dispatch_desk::domain::{
 use reqwest::Method;
 
 use crate::{
-    browser::Browser,
+    browser::{Browser, Form},
     harness::{ADMIN, AUDITOR, D1, D2, FOREIGN_DISPATCHER, SUPERVISOR, Site, offer, rider},
 };
 
@@ -93,12 +93,16 @@ async fn whoever_may_not_gets_nothing_and_it_is_kept_that_they_tried() {
     let staff = ada.get("/admin/staff/D2").await.form("/admin/staff/D2").with("role", "admin");
     let region = ada.get("/admin/regions/G1").await.form("/admin/regions/G1").with("name", "Mine");
     let mut dora = Browser::enter(&site, &D2).await;
+    // In a session of their own: it is not the form that is wrong.
+    let by = |who: &Browser, form: &Form| form.clone().forged("form", &who.word("desk"));
     for form in [&staff, &region] {
-        dora.send(form).await.is(403);
+        let form = by(&dora, form);
+        dora.send(&form).await.is(403).says("FORBIDDEN");
     }
     let mut aud = Browser::enter(&site, &AUDITOR).await;
     aud.get("/admin/staff").await.is(200);
-    aud.send(&staff).await.is(403);
+    let form = by(&aud, &staff);
+    aud.send(&form).await.is(403).says("FORBIDDEN");
     // Another region's people are not there at all.
     let mut south = Browser::enter(&site, &FOREIGN_DISPATCHER).await;
     let there = south.get("/admin/riders/R1").await;

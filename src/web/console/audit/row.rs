@@ -8,10 +8,10 @@ use super::super::story::reason_words;
 use crate::{
     domain::{
         command::Actor,
-        id::{RegionId, RiderId, TaskId, Timestamp},
+        id::{RegionId, RiderId, StaffId, TaskId, Timestamp},
         refusal::{Code, Lang},
     },
-    store::{self, Entry, NamedRegion, Names, Tx},
+    store::{self, Entry, LoggedEvent, NamedRegion, Names, Tx},
 };
 
 /// One row as it is shown.
@@ -61,6 +61,18 @@ pub(super) async fn names(tx: &mut Tx, entries: &[Entry]) -> store::Result<Names
     tx.names(&riders, &staff).await
 }
 
+/// What a change of the desk was done to, by its number; none if it has a column of its own.
+fn subject(event: &LoggedEvent) -> Option<String> {
+    let detail = serde_json::from_str::<serde_json::Value>(&event.detail).ok();
+    let of = detail.as_ref().and_then(|detail| detail.get("of")?.as_str());
+    match (event.kind.as_str(), of) {
+        ("admin", Some("staff")) => Some(StaffId(event.subject).to_string()),
+        ("admin", Some("region")) | ("policy", _) => Some(RegionId(event.subject).to_string()),
+        ("admin", Some("task")) => Some(TaskId(event.subject).to_string()),
+        _ => None,
+    }
+}
+
 /// How rows are written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Writer<'a> {
@@ -79,7 +91,10 @@ impl Writer<'_> {
                 number: event.number,
                 task: event.task_id.map(TaskId),
                 who: self.who(&event.actor_kind, event.actor_id.as_deref()),
-                what: self.what(&event.kind, &event.action),
+                what: match subject(event) {
+                    Some(of) => format!("{} · {of}", self.what(&event.kind, &event.action)),
+                    None => self.what(&event.kind, &event.action),
+                },
                 rider: event
                     .rider_id
                     .map(|rider| name_of(&RiderId(rider).to_string(), self.names, self.lang)),
