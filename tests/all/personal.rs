@@ -6,11 +6,14 @@ use dispatch_desk::{
         id::{RegionId, Revision, RiderId, TaskId, Timestamp},
         refusal::Code,
         reveal::{RevealReason, Which},
+        seal::{Head, Key, Keys},
     },
     engine::{
         executor::Executor,
         housekeeping,
         office::{DAY_MS, Error},
+        sealer::Sealer,
+        verify::verify,
     },
     store::{LoggedEvent, RegionChange, RiderChange},
 };
@@ -51,6 +54,16 @@ async fn last_event(desk: &Desk) -> LoggedEvent {
 async fn logged(desk: &Desk) -> (Vec<String>, Vec<String>) {
     let raw = Raw::of(desk).await;
     (raw.dump("dispatch_event").await, raw.dump("attempt").await)
+}
+
+fn keys() -> Keys {
+    Keys::one(Key::new([9; 32]))
+}
+
+/// Seals all there is, and returns how far.
+async fn seal(desk: &Desk) -> Head {
+    Sealer::new(desk.db.clone(), keys(), 10_000).seal_all().await.unwrap();
+    desk.read().await.last_seal().await.unwrap().expect("a seal").head()
 }
 
 async fn keep_for(desk: &Desk, region: RegionId, days: Option<i64>) {
@@ -152,6 +165,7 @@ for_each_database!(nothing_of_a_person_is_left_after_erasing, |desk| async move 
     desk.executor.reveal(&D1, task, Which::Contacts, RevealReason::CallBack).await.unwrap();
     assert_eq!(found(&desk, &CANARIES).await, ["task_detail"], "and nowhere else all along");
 
+    let head = seal(&desk).await;
     let (events, attempts) = logged(&desk).await;
     let outcomes = Raw::of(&desk).await.dump("command_outcome").await;
     assert!(desk.executor.erase_task(&ADMIN, task).await.unwrap());
@@ -167,6 +181,10 @@ for_each_database!(nothing_of_a_person_is_left_after_erasing, |desk| async move 
     assert!(!desk.executor.erase_task(&ADMIN, task).await.unwrap(), "there is nothing left");
     assert_eq!(last_event(&desk).await.number, erased.number);
     desk.reconciled().await;
+    // The seal from before still fits, and so does the one over the erasing itself.
+    seal(&desk).await;
+    let report = verify(&desk.db, &keys(), &[head], |_| ()).await.unwrap();
+    assert_eq!(report.finding.map(|found| found.to_string()), None);
 
     // What is erased is written no more, and the story is told as before.
     let answer = desk.send(desk.command(D1, edit(2))).await.came.answer();

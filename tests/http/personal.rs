@@ -27,9 +27,13 @@ async fn addresses(http: &Face, tasks: &[TaskId]) -> Vec<String> {
             all.extend(tasks.iter().map(|task| door.path.replace("{id}", &task.0.to_string())));
         } else if door.path.contains("offers/{token}") {
             for task in tasks {
-                let offers = tx.offers_of(*task).await.unwrap();
+                let offers = tx.offers_of(*task).await.expect("they can be read");
                 for offer in offers {
-                    let token = tx.offer_token(*task, offer.revision).await.unwrap().unwrap();
+                    let token = tx
+                        .offer_token(*task, offer.revision)
+                        .await
+                        .expect("it can be read")
+                        .expect("it has one");
                     all.push(door.path.replace("{token}", &token));
                 }
             }
@@ -124,7 +128,7 @@ for_each_database!(a_command_and_its_refusal_say_no_number, |desk| async move {
     // An edit takes no number, masked or whole, so none is written back.
     let phone = json!({ "detail_revision": 2, "pickup_phone": "138****1234" });
     http.patch(&D1, &path("detail"), &phone).await.problem(422, "BODY_INVALID");
-    let card = http.read().await.card(task).await.unwrap().unwrap();
+    let card = http.read().await.card(task).await.expect("it can be read").expect("it is there");
     assert_eq!(card.detail.pickup.phone.as_deref(), Some(NUMBER));
 });
 
@@ -138,8 +142,11 @@ for_each_database!(what_is_erased_reads_as_erased, |desk| async move {
     let before = http.get(&D1, &path).await.is(200);
     assert_eq!(before.at("/detail/erased_at"), Value::Null);
     let events = http.get(&D1, &format!("{path}/events")).await.is(200);
-    http.executor.reveal(&D1, task, Which::Contacts, RevealReason::Delay).await.unwrap();
-    assert!(http.executor.erase_task(&ADMIN, task).await.unwrap());
+    http.executor
+        .reveal(&D1, task, Which::Contacts, RevealReason::Delay)
+        .await
+        .expect("it is shown");
+    assert!(http.executor.erase_task(&ADMIN, task).await.expect("it is over"));
 
     let after = http.get(&D1, &path).await.is(200);
     assert_eq!(after.at("/task"), before.at("/task"));
@@ -181,7 +188,8 @@ async fn the_operator_is_told_how_much_before_it_is_erased() {
     desk.done(D1, tasks[1], 1, CANCEL).await;
     let (url, open, over) = (desk.home.url.clone(), tasks[2].to_string(), tasks[0].to_string());
     let left = async || {
-        let card = desk.read().await.card(tasks[0]).await.unwrap().unwrap();
+        let card =
+            desk.read().await.card(tasks[0]).await.expect("it can be read").expect("it is there");
         card.detail.erased_at.is_none()
     };
     let run = async |arguments: &[&str]| admin(&url, &[&["erase"], arguments].concat()).await;
@@ -220,10 +228,11 @@ async fn the_operator_is_told_how_much_before_it_is_erased() {
     }
     let shut = dispatch_desk::store::RiderChange { disabled: Some(true), ..Default::default() };
     let one = dispatch_desk::domain::id::RiderId(1);
-    desk.executor.change_rider(&ADMIN, one, &shut).await.unwrap();
+    desk.executor.change_rider(&ADMIN, one, &shut).await.expect("it is changed");
     assert!(run(&["--rider", "R1"]).await.1.starts_with("1 rider would be erased"));
     assert_eq!(run(&["--rider", "R1", "--yes"]).await, said(0, "1 rider erased"));
-    let account = desk.read().await.rider_account(one).await.unwrap().unwrap();
+    let account =
+        desk.read().await.rider_account(one).await.expect("it can be read").expect("R1 is there");
     assert_eq!(account.name, "R1");
     desk.reconciled().await;
 }

@@ -122,7 +122,7 @@ async fn a_foreign_region_is_not_seen_whatever_is_asked() {
         let file = sam.get(&format!("/audit/export.jsonl?show=events&{query}")).await;
         file.is(200).hides("T10001");
     }
-    sam.get("/audit?region=G1").await.is(400).says("Choose a region.");
+    sam.get("/audit?region=G1").await.is(422).says("Choose a region.");
     let file = sam.get("/audit/export.jsonl?region=G1").await;
     file.is(400).says("Choose a region.");
     // What it can see: attempts that name no task, and what concerns the whole desk, its own exports among them.
@@ -149,7 +149,7 @@ async fn what_can_not_be_used_is_said_and_kept() {
         ("task=%3Cscript%3E", "Task: "),
     ] {
         let page = ada.get(&format!("/audit?{query}")).await;
-        page.is(400).says(said).hides("<script");
+        page.is(422).says(said).hides("<script");
         let field = if query.starts_with("before") { "" } else { "[aria-invalid=true]" };
         if !field.is_empty() {
             assert_eq!(page.document().select(&select(field)).count(), 1, "{query}");

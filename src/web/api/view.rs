@@ -122,7 +122,9 @@ impl TaskItem {
             note: card.detail.note.clone().filter(|_| contact != Contact::Hidden),
             erased_at: card.detail.erased_at,
         });
-        let tracking = card.detail.tracking_token.as_ref().filter(|_| of_desk);
+        // Whoever has the customer's link can cancel by it: who may not cancel does not get it.
+        let may_cancel = of_desk && crate::domain::table::who(Verb::Cancel).contains(&caller.role);
+        let tracking = card.detail.tracking_token.as_ref().filter(|_| may_cancel);
         Some(Self {
             task: TaskView::of(&card.task, &caller.actor, now),
             region: card.task.region,

@@ -202,7 +202,8 @@ async fn read(
         ..stop.clone()
     };
     let name = answer_page::name_of;
-    let tracking = detail.tracking_token.as_ref();
+    // Whoever has the customer's link can cancel by it: who may not cancel does not get it.
+    let tracking = detail.tracking_token.as_ref().filter(|_| seat.may(Verb::Cancel));
     Ok(Some(Page {
         shell: seat.shell(desk, std::slice::from_ref(region), zone),
         id,

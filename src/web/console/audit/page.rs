@@ -138,7 +138,8 @@ pub(in super::super) async fn page(
         answer_days: ANSWERS_MS / 86_400_000,
         asked,
     };
-    let status = if shown.wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let status =
+        if shown.wrong.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(render(&shown, lang, status))
 }
 
