@@ -28,7 +28,7 @@ use crate::{
     },
     engine::{
         export::{Export, Form},
-        office::{self, Office},
+        office::Office,
     },
     store,
 };
@@ -94,7 +94,7 @@ async fn note(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<(),
     let mut office = office.map_err(|error| Problem::of_office(&error, seat.lang()))?;
     let event = AdminEvent::new(AdminAction::Exported, AdminSubject::Desk);
     office.note(event.with("form", form.ending()).with("search", asked.query(asked.shown())));
-    office.commit().await.map_err(|error| failed(error.into()))
+    office.commit().await.map_err(failed)
 }
 
 /// The pieces, as they are taken. They are read by a task of its own, which ends by itself once nobody takes them: left
