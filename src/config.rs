@@ -3,6 +3,7 @@
 mod acceptance;
 mod audit;
 mod demo;
+mod erase;
 mod import;
 mod replay;
 
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use acceptance::{Acceptance, AcceptanceRun, PrivateDatabase};
 pub use audit::{Audit, AuditKey, ExportForm};
 pub use demo::DemoArgs;
+pub use erase::EraseArgs;
 pub use import::ImportArgs;
 pub use replay::ReplayArgs;
 
@@ -164,6 +166,8 @@ pub enum Admin {
         #[arg(long)]
         login: String,
     },
+    /// Erase personal data: of a task that is over, of a region's old tasks, of a rider who is gone. The log stays.
+    Erase(EraseArgs),
     /// Add a region: a circle, with the default rules.
     Region {
         /// Its name.

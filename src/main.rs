@@ -8,6 +8,8 @@ mod admin;
 mod audit;
 #[path = "main/demo.rs"]
 mod demo;
+#[path = "main/erase.rs"]
+mod erase;
 #[path = "main/log.rs"]
 mod log;
 #[path = "main/replay.rs"]

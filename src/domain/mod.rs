@@ -11,6 +11,7 @@
 //! | [`refusal`], [`answer`], [`legal`](mod@legal) | what is said to whom |
 //! | [`facts`], [`policy`], [`geo`] | what decisions rest on |
 //! | [`admin`], [`authority`], [`scope`] | what is done to the desk itself; who may; what a token may |
+//! | [`reveal`] | which masked number is shown, and why |
 //! | [`fingerprint`] | what makes two requests the same |
 //! | [`history`] | the judge of a recorded run |
 //! | [`seal`] | what binds the log, so that a change of it shows |
@@ -39,6 +40,7 @@ pub mod legal;
 pub mod order;
 pub mod policy;
 pub mod refusal;
+pub mod reveal;
 pub mod scope;
 pub mod seal;
 pub mod table;

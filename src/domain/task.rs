@@ -181,6 +181,11 @@ pub struct Task {
 }
 
 impl Task {
+    /// Whether it is cancelled or delivered: it stays so for ever.
+    pub fn is_over(&self) -> bool {
+        self.state == State::Cancelled || self.state.stage() == Some(Stage::Delivered)
+    }
+
     /// Whether the running offer's deadline has passed, so that the next touch releases it.
     pub fn is_expiring(&self, now: Timestamp) -> bool {
         self.state.offer_until().is_some_and(|until| now >= until)

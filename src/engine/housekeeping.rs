@@ -1,7 +1,9 @@
-//! What is kept for a while and no longer: stored answers for seven days, sessions and links that are over.
+//! What is kept for a while and no longer: stored answers for seven days, sessions and links that are over, and personal
+//! data for as long as the region says.
 
 use tokio::{sync::watch, task::JoinHandle};
 
+use super::executor::Executor;
 use crate::{
     domain::id::Timestamp,
     store::{self, Db},
@@ -22,15 +24,19 @@ pub struct Housekeeping;
 
 impl Housekeeping {
     /// Runs it in the background. Change the returned sender to end it.
-    pub fn start(db: Db) -> (watch::Sender<bool>, JoinHandle<()>) {
+    pub fn start(executor: Executor) -> (watch::Sender<bool>, JoinHandle<()>) {
         let (stop, mut stopped) = watch::channel(false);
         let handle = tokio::spawn(async move {
+            let db = executor.db();
             let clock = db.clock();
             let mut next = clock.now();
             loop {
                 if clock.now() >= next {
-                    if let Err(error) = run_once(&db).await {
+                    if let Err(error) = run_once(db).await {
                         tracing::warn!(%error, "what is over could not be deleted");
+                    }
+                    if let Err(error) = executor.erase_what_is_old().await {
+                        tracing::warn!(%error, "personal data could not be erased");
                     }
                     next = clock.now().plus_ms(EVERY_MS);
                 }

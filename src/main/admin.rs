@@ -54,6 +54,7 @@ pub async fn run(database: &Database, what: &Admin) -> anyhow::Result<ExitCode> 
             let origin = public_origin.trim_end_matches('/');
             format!("{staff} sets a new password by {origin}/enter/{secret}")
         }
+        Admin::Erase(erase) => crate::erase::erase(&db, erase).await?,
         Admin::Region { name, time_zone, centre, radius_m } => {
             let area = circle(centre, *radius_m)?;
             let time_zone = time_zone

@@ -192,7 +192,9 @@ impl Tx {
         if !riders.is_empty() {
             let wanted = ids(riders.iter().map(|rider| rider.0));
             let found = fetch!(self, (i64, String), RIDER_NAMES, &wanted);
-            names.riders = found.into_iter().map(|(id, name)| (RiderId(id), name)).collect();
+            let named = found.into_iter().map(|(id, name)| (RiderId(id), name));
+            // A rider whose name was erased is called by the number.
+            names.riders = named.filter(|(id, name)| *name != id.to_string()).collect();
         }
         if !staff.is_empty() {
             let wanted = ids(staff.iter().map(|staff| staff.0));

@@ -24,7 +24,7 @@ macro_rules! card_columns {
          t.revision, t.release_at, t.vehicle, t.priority, t.changed_at, t.changed_by_kind, t.changed_by_id, \
          d.detail_revision, d.pickup_lat, d.pickup_lng, d.pickup_address, d.pickup_name, d.pickup_phone, \
          d.dropoff_lat, d.dropoff_lng, d.dropoff_address, d.dropoff_name, d.dropoff_phone, d.ready_at, d.due_at, \
-         d.fee, d.note, d.tracking_token, w.name AS rider_name"
+         d.fee, d.note, d.tracking_token, d.erased_at, w.name AS rider_name"
     };
 }
 
@@ -98,6 +98,8 @@ pub struct Detail {
     pub note: Option<String>,
     /// The unguessable end of the customer's link; `None` for a task from before there were any.
     pub tracking_token: Option<String>,
+    /// When addresses, names, phones and the note were erased; there are none then, and the places are rounded.
+    pub erased_at: Option<Timestamp>,
 }
 
 /// A task with what is written on it.
@@ -107,7 +109,7 @@ pub struct Card {
     pub task: Task,
     /// What is written on it.
     pub detail: Detail,
-    /// The name of the invited rider or owner.
+    /// The name of the invited rider or owner; none if it was erased.
     pub rider_name: Option<String>,
 }
 
@@ -131,13 +133,17 @@ struct CardRow {
     fee: Option<i64>,
     note: Option<String>,
     tracking_token: Option<String>,
+    erased_at: Option<i64>,
     rider_name: Option<String>,
 }
 
 impl CardRow {
     fn card(self) -> Result<Card> {
+        let task = self.task.task()?;
+        // A rider whose name was erased is called by the number.
+        let number = task.state.rider().map(|rider| rider.to_string());
         Ok(Card {
-            task: self.task.task()?,
+            task,
             detail: Detail {
                 revision: Revision(self.detail_revision),
                 pickup: Stop {
@@ -159,8 +165,9 @@ impl CardRow {
                 fee: self.fee,
                 note: self.note,
                 tracking_token: self.tracking_token,
+                erased_at: self.erased_at.map(Timestamp),
             },
-            rider_name: self.rider_name,
+            rider_name: self.rider_name.filter(|name| Some(name) != number.as_ref()),
         })
     }
 }

@@ -12,6 +12,7 @@
 //! | `write`, `offers`, `creations`, `log`, `outcomes` | writing what was decided |
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
+//! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
 //! | `rows` | rows and what they mean |
@@ -32,6 +33,7 @@ mod connect;
 mod counts;
 mod creations;
 mod db;
+mod erase;
 mod error;
 mod factors;
 mod lists;
@@ -61,6 +63,7 @@ pub use audit::{Entry, Found, Place, Search};
 pub use counts::{Counts, Span};
 pub use creations::Created;
 pub use db::{Db, Product, Time};
+pub use erase::Retention;
 pub use error::{Error, Remedy, Result};
 pub use factors::{DeskRule, Factor};
 pub use lists::{Card, Detail, Listing};

@@ -15,6 +15,7 @@ mod tests {
         },
         counts::{COUNT_ENDED, COUNT_EXPIRING, COUNT_FREE, COUNT_REFUSED, COUNT_STAGED},
         db::{Db, Product, Time},
+        erase::{COUNT_ERASABLE, ERASABLE},
         lists::{
             CARD_OF_ORDER, CARD_TRACKED, CARDS_HELD, FREE, FREE_LATEST, POOL, STAGED, STAGED_LATEST,
         },
@@ -82,6 +83,8 @@ mod tests {
         ("riders", RIDERS_OF, &[BOTH, Int(0), PAGE], "task_rider_slot"),
         ("end sessions", END_SESSIONS_OF, &[Text("rider"), Text("7")], "web_session_owner"),
         ("prune sessions", PRUNE_SESSIONS, &[Int(100), PAGE], "web_session_seen"),
+        ("erasable", ERASABLE, &[Int(1), HALF, LATE, PAGE], "task_over"),
+        ("count erasable", COUNT_ERASABLE, &[Int(1), Int(100)], "task_over"),
         ("audit events", EVENTS, &audit(NoInt, NoInt, NoText, NoText), "dispatch_event_time"),
         (
             "audit about",

@@ -84,6 +84,7 @@ impl Problem {
             office::Error::Before(_)
             | office::Error::Stale
             | office::Error::Taken
+            | office::Error::NotOver
             | office::Error::LastAdmin => ProblemCode::RecordChanged,
             office::Error::Invalid(field) => {
                 return Self::new(ProblemCode::BodyInvalid, lang).with(*field);

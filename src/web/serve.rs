@@ -107,7 +107,7 @@ impl Server {
     pub fn start(desk: Desk, listener: TcpListener, limits: Limits) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let (_, stop_expiry, expiry) = Expiry::start(desk.executor().clone());
-        let (stop_housekeeping, housekeeping) = Housekeeping::start(desk.db().clone());
+        let (stop_housekeeping, housekeeping) = Housekeeping::start(desk.executor().clone());
         let (stop, stopped) = watch::channel(false);
         let running = tokio::spawn(accept(desk.clone(), listener, limits, stopped));
         let background = vec![(stop_expiry, expiry), (stop_housekeeping, housekeeping)];

@@ -13,6 +13,7 @@ mod constraints;
 mod counts;
 mod coverage;
 mod edits;
+mod erase;
 mod lists;
 mod locks;
 mod log;

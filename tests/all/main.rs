@@ -11,4 +11,5 @@ mod commands;
 mod contract;
 mod expiry;
 mod lifecycle;
+mod personal;
 mod seals;

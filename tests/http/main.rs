@@ -28,6 +28,7 @@ mod logs;
 mod mass;
 mod offers;
 mod pace;
+mod personal;
 mod process;
 mod readers;
 mod riders;

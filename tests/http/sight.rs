@@ -16,10 +16,26 @@ async fn seen(http: &Face, who: &Actor, task: i64) -> Got {
     http.get(who, &format!("/api/v1/tasks/{task}")).await.is(200)
 }
 
-/// Phone and note, street, the customer's link, and who holds it.
-fn shows(got: &Got) -> (bool, bool, bool, Value) {
-    let called = got.body.contains(PHONE);
-    assert_eq!(called, got.body.contains(NOTE));
+/// How much is seen of whom to call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Nothing,
+    Masked,
+    Whole,
+}
+use Seen::{Masked, Nothing, Whole};
+
+/// Phone, street, the customer's link, and who holds it. With the phone goes the note.
+fn shows(got: &Got) -> (Seen, bool, bool, Value) {
+    let of = |end: &str| got.at(&format!("/detail/{end}/phone"));
+    let called = match (of("pickup").as_str(), got.body.contains(PHONE)) {
+        (None, false) => Nothing,
+        (Some("138****1234"), false) => Masked,
+        (Some(PHONE), true) => Whole,
+        other => panic!("{other:?}: {got:#?}"),
+    };
+    assert_eq!(of("pickup"), of("dropoff"));
+    assert_eq!(called != Nothing, got.body.contains(NOTE));
     (called, got.body.contains(STREET), got.body.contains("/t/"), got.at("/task/rider_id"))
 }
 
@@ -31,26 +47,31 @@ for_each_database!(a_reader_sees_as_much_as_the_relation_allows, |desk| async mo
 
     // Open: whoever could take it sees where it goes, and not whom to call.
     for who in [D1, D2, SUPERVISOR, ADMIN, AUDITOR, shop()] {
-        assert_eq!(at(who).await, (true, true, true, null.clone()));
+        assert_eq!(at(who).await, (Masked, true, true, null.clone()));
     }
-    assert_eq!(at(rider(1)).await, (false, true, false, null.clone()));
+    assert_eq!(at(rider(1)).await, (Nothing, true, false, null.clone()));
 
     http.done(D1, task, 1, offer(1)).await;
-    assert_eq!(at(D2).await, (true, true, true, json!(1)));
-    assert_eq!(at(rider(1)).await, (false, true, false, json!(1)));
-    assert_eq!(at(rider(2)).await, (false, false, false, null.clone()), "of another's: the state");
+    assert_eq!(at(D2).await, (Masked, true, true, json!(1)));
+    assert_eq!(at(rider(1)).await, (Nothing, true, false, json!(1)));
+    assert_eq!(
+        at(rider(2)).await,
+        (Nothing, false, false, null.clone()),
+        "of another's: the state"
+    );
 
     http.done(rider(1), task, 2, Act::Accept).await;
-    assert_eq!(at(rider(1)).await, (true, true, false, json!(1)), "now they have to call");
+    assert_eq!(at(rider(1)).await, (Whole, true, false, json!(1)), "now they have to call");
+    assert_eq!(at(D1).await, (Masked, true, true, json!(1)));
     let other = seen(&http, &rider(2), id).await;
-    assert_eq!(shows(&other), (false, false, false, null.clone()));
+    assert_eq!(shows(&other), (Nothing, false, false, null.clone()));
     assert_eq!((other.at("/task/state"), other.at("/legal")), (json!("assigned"), json!([])));
 
     http.done(D1, task, 3, reassign(2)).await;
-    assert_eq!(at(rider(1)).await, (false, false, false, null.clone()), "it was taken from them");
-    assert_eq!(at(rider(2)).await, (false, true, false, json!(2)));
+    assert_eq!(at(rider(1)).await, (Nothing, false, false, null.clone()), "it was taken from them");
+    assert_eq!(at(rider(2)).await, (Nothing, true, false, json!(2)));
     http.done(D1, task, 4, CANCEL).await;
-    assert_eq!(at(rider(2)).await, (false, false, false, null));
+    assert_eq!(at(rider(2)).await, (Nothing, false, false, null));
     // Admins and auditors can do nothing with it.
     for who in [ADMIN, AUDITOR] {
         assert_eq!(seen(&http, &who, id).await.at("/legal"), json!([]));

@@ -238,6 +238,19 @@ impl Page {
         class.replace("box", "").trim().to_owned()
     }
 
+    /// The path of the first task that it leads to.
+    #[track_caller]
+    pub fn first_task(&self) -> String {
+        let document = self.document();
+        let tasks = select("a.id[href]");
+        document
+            .select(&tasks)
+            .next()
+            .and_then(|link| link.attr("href"))
+            .expect("a task")
+            .to_owned()
+    }
+
     /// All forms, in order.
     pub fn forms(&self) -> Vec<Form> {
         let document = self.document();

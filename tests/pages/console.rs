@@ -24,6 +24,8 @@ async fn form(browser: &mut Browser, task: TaskId, verb: &str) -> Form {
 fn verbs(page: &Page) -> Vec<String> {
     let forms = page.forms().into_iter().map(|form| form.action);
     let verbs = forms.filter(|action| action.starts_with("/tasks/T"));
+    // That a number is shown is no command.
+    let verbs = verbs.filter(|action| !action.ends_with("/reveal"));
     verbs.map(|action| action.rsplit('/').next().unwrap().to_owned()).collect()
 }
 

@@ -80,6 +80,7 @@ pub async fn all(lang: Lang) -> Gallery {
     troubles(&mut room).await;
     imports(&mut room).await;
     kept(&mut room).await;
+    personal(&mut room).await;
     room.pages.extend(audits(lang).await);
     room.pages
 }
@@ -429,4 +430,20 @@ async fn troubles(room: &mut Room) {
     room.hang("rider_trouble", page);
     let page = carl.send(&cancel).await;
     room.hang("track_trouble", page);
+}
+
+/// Personal data: masked, shown, asked for without a reason, erased. Tasks from before serve: nothing is decided any more.
+async fn personal(room: &mut Room) {
+    let mut dora = room.enter(&D1).await;
+    let path = dora.get("/board?show=picked_up").await.first_task();
+    let form = room.open(&mut dora, "personal_masked", &path).await.form(&format!("{path}/reveal"));
+    let wrong = dora.send(&form.clone()).await;
+    room.hang("personal_wrong", wrong);
+    let shown = dora.send(&form.with("which", "dropoff").with("reason", "address")).await;
+    room.hang("personal_shown", shown);
+    let path = dora.get("/board?show=cancelled").await.first_task();
+    let task = TaskId::parse(path.trim_start_matches("/tasks/")).unwrap();
+    room.site.desk.executor.erase_task(&ADMIN, task).await.unwrap();
+    room.open(&mut dora, "personal_erased", &path).await;
+    room.open(&mut dora, "personal_erased_board", "/board?show=cancelled").await;
 }

@@ -13,6 +13,7 @@ use dispatch_desk::domain::{
     facts::Duty,
     policy::RegionMode,
     refusal::Ineligible,
+    reveal::{RevealReason, Which},
     task::{Mode, OfferAnswer, StateName, Vehicle},
 };
 use fluent_syntax::{
@@ -194,6 +195,8 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("answer-", own(&["done-title", "already-title", "refused-title"])),
         ("ride-", own(&["arrive", "pick-up", "deliver"])),
         ("step-", own(&["done", "now", "later"])),
+        ("reveal-which-", names(Which::ALL)),
+        ("reveal-for-", names(RevealReason::ALL)),
         ("import-", own(&["waiting", "running", "done", "broken", "unread"])),
         // Those of forms, and those that the desk itself gives.
         (

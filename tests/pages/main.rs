@@ -20,6 +20,7 @@ mod hostile;
 mod import;
 mod kept;
 mod locales;
+mod personal;
 mod problems;
 mod rider;
 mod set_up;

@@ -16,16 +16,21 @@
 //! | `riders` | riders, and how they come in |
 //! | `places` | regions and their rules |
 //! | `keys` | tokens of scripts, sessions, rules of the whole desk |
+//! | `reveal`, `erase` | personal data: shown with a reason; no longer kept |
 //! | `own` | one's own password, second factor and sessions |
 
+mod erase;
 mod keys;
 mod own;
 mod places;
+mod reveal;
 mod riders;
 mod staff;
 
+pub use erase::DAY_MS;
 pub use keys::NewToken;
 pub use own::SetUp;
+pub use reveal::Shown;
 pub use riders::{NewRider, phone_number};
 pub use staff::NewStaff;
 
@@ -71,6 +76,9 @@ pub enum Error {
     /// Something that was given can not be, by the name of its field.
     #[error("{0} is not valid")]
     Invalid(&'static str),
+    /// Personal data that is still needed: the task is not over, or the rider is not shut out or still holds something.
+    #[error("NOT_OVER")]
+    NotOver,
     /// The same form was sent before and did its work; its page.
     #[error("done before: {0}")]
     Before(String),

@@ -22,6 +22,7 @@ use crate::{
         desk::Desk,
         extract::{Form, InPath, Query},
         forms::Typed,
+        mask::masked,
         page::{Shell, filters, render},
         people::{Seat, StaffSeat},
         problem::{Problem, ProblemCode},
@@ -35,6 +36,7 @@ struct One {
     id: RiderId,
     record: RiderRecord,
     region: String,
+    phone: Option<String>,
     may: bool,
     vehicles: &'static [Vehicle],
     duties: &'static [Duty],
@@ -55,7 +57,6 @@ fn form_of(record: &RiderRecord) -> Typed {
     let rider = &record.account.rider;
     fields::filled([
         ("name", record.account.name.clone()),
-        ("phone", record.account.phone.clone().unwrap_or_default()),
         ("region", rider.region.0.to_string()),
         ("capacity", rider.capacity.to_string()),
         ("vehicle", rider.vehicle.map(|vehicle| vehicle.to_string()).unwrap_or_default()),
@@ -90,6 +91,7 @@ async fn show(
         shell: seat.shell(desk, &opened.regions, opened.zone),
         id,
         region: opened.name_of(record.account.rider.region),
+        phone: record.account.phone.as_deref().map(masked),
         may: seat.may_matter(Matter::Riders),
         vehicles: Vehicle::ALL,
         duties: Duty::ALL,
@@ -115,6 +117,15 @@ pub(super) async fn one(
     show(&desk, &seat, id_of(&id, &seat)?, None, None, saved.is_some()).await
 }
 
+/// What becomes of the number. The form shows it masked and never holds it: an empty field leaves it as it is.
+fn phone(typed: &Typed, present: Option<&str>) -> Option<String> {
+    match typed.get("phone") {
+        _ if typed.is("phone_removed", "on") => present.map(|_| String::new()),
+        "" => None,
+        new => Some(new.to_owned()).filter(|new| present != Some(new)),
+    }
+}
+
 /// What differs between the form and what is there: only that is changed.
 fn change_of(typed: &Typed, record: &RiderRecord) -> RiderChange {
     let rider = &record.account.rider;
@@ -130,7 +141,7 @@ fn change_of(typed: &Typed, record: &RiderRecord) -> RiderChange {
     let vehicle = Vehicle::parse(typed.get("vehicle"));
     RiderChange {
         name: text("name", &record.account.name),
-        phone: text("phone", record.account.phone.as_deref().unwrap_or_default()),
+        phone: phone(typed, record.account.phone.as_deref()),
         region: region.filter(|region| *region != rider.region),
         duty: duty.filter(|duty| *duty != rider.duty),
         disabled: (disabled != rider.disabled).then_some(disabled),

@@ -27,6 +27,12 @@ the log.
 A rider may try one task 30 times at once and then twice a second; a try more is 429 TOO_MANY with `Retry-After`, and \
 nothing of it is stored.
 
+Phone numbers are whole for the rider who owns the task, until it is delivered: that rider has to call. Staff and whoever \
+ordered it see them masked, `138****1234`, and nobody else sees them at all. Staff who have to call see them whole on the \
+console, with a reason, and that stands in the log. An edit takes no phone number, so none that was masked is ever \
+written back. When a task is over and its region keeps it no longer, addresses, names, phones, note and tracking link are \
+erased (`erased_at`); its state, its events and its attempts stay.
+
 How the names of other texts map: SUCCESS is outcome `done`; ALREADY_ACCEPTED_BY_YOU is outcome `already_done` with \
 code ALREADY_YOURS; TAKEN_BY_OTHER is TAKEN_BY_OTHER; ORDER_EXPIRED is OFFER_EXPIRED or TICKET_EXPIRED; \
 RIDER_CAPACITY_FULL is RIDER_AT_CAPACITY; INVALID_TICKET is INVALID_TICKET; RISK_REJECTED is RISK_REJECTED; \

@@ -3,7 +3,10 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::super::who::{Caller, Relation};
+use super::super::{
+    mask::{Contact, masked},
+    who::{Caller, Relation},
+};
 use crate::{
     domain::{
         answer::TaskView,
@@ -29,20 +32,20 @@ pub(super) struct StopView {
     /// Whom to ask for.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// Whom to call.
+    /// Whom to call. Whole for the owner of the task until it is delivered; masked, `138****1234`, for its desk and for
+    /// whoever ordered it; nobody else has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     phone: Option<String>,
 }
 
 impl StopView {
-    fn of(stop: &Stop, whom: bool) -> Self {
-        Self {
-            lat: stop.lat,
-            lng: stop.lng,
-            address: stop.address.clone(),
-            name: stop.name.clone().filter(|_| whom),
-            phone: stop.phone.clone().filter(|_| whom),
-        }
+    fn of(stop: &Stop, contact: Contact) -> Self {
+        let (name, phone) = match contact {
+            Contact::Hidden => (None, None),
+            Contact::Masked => (stop.name.clone(), stop.phone.as_deref().map(masked)),
+            Contact::Whole => (stop.name.clone(), stop.phone.clone()),
+        };
+        Self { lat: stop.lat, lng: stop.lng, address: stop.address.clone(), name, phone }
     }
 }
 
@@ -69,6 +72,11 @@ pub(super) struct DetailView {
     /// A note for whoever carries it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    /// When addresses, names, phones and the note were erased. There are none from then on, and the places are rounded to
+    /// about a kilometre.
+    #[serde(with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    erased_at: Option<Timestamp>,
 }
 
 /// A task as its reader may see it.
@@ -102,16 +110,17 @@ impl TaskItem {
         now: Timestamp,
     ) -> Option<Self> {
         let relation = caller.relation(&card.task)?;
-        let whom = matches!(relation, Relation::Desk | Relation::Owner);
+        let contact = Contact::of(relation, card.task.state.stage());
         let of_desk = relation == Relation::Desk;
         let detail = (relation != Relation::Bystander).then(|| DetailView {
             detail_revision: card.detail.revision,
-            pickup: StopView::of(&card.detail.pickup, whom),
-            dropoff: StopView::of(&card.detail.dropoff, whom),
+            pickup: StopView::of(&card.detail.pickup, contact),
+            dropoff: StopView::of(&card.detail.dropoff, contact),
             ready_at: card.detail.ready_at,
             due_at: card.detail.due_at,
             fee: card.detail.fee,
-            note: card.detail.note.clone().filter(|_| whom),
+            note: card.detail.note.clone().filter(|_| contact != Contact::Hidden),
+            erased_at: card.detail.erased_at,
         });
         let tracking = card.detail.tracking_token.as_ref().filter(|_| of_desk);
         Some(Self {

@@ -12,13 +12,14 @@ use super::super::{
     chip::{Chip, span},
     desk::Desk,
     extract::Query,
-    page::{Shell, When, Zone, filters, render},
+    page::{Shell, When, Zone, filters, render, words},
     people::{StaffSeat, zone},
     problem::Problem,
 };
 use crate::{
     domain::{
         id::{TaskId, Timestamp},
+        order::Stop,
         refusal::Lang,
         task::{Stage, StateName},
     },
@@ -207,17 +208,19 @@ async fn list(
 }
 
 fn row(card: &Card, region: String, zone: Zone, now: Timestamp, lang: Lang) -> Row {
-    let finished = card.task.state.name() == StateName::Cancelled
-        || card.task.state.stage() == Some(Stage::Delivered);
     let rider = card.task.state.rider();
+    let address = |stop: &Stop| match card.detail.erased_at {
+        Some(_) => words(lang, "address-erased", &[]),
+        None => stop.address.clone(),
+    };
     Row {
         id: card.task.id,
         chip: Chip::of(&card.task, now, lang),
         age: span(now.ms_since(card.task.changed_at)),
-        pickup: card.detail.pickup.address.clone(),
-        dropoff: card.detail.dropoff.address.clone(),
+        pickup: address(&card.detail.pickup),
+        dropoff: address(&card.detail.dropoff),
         due: card.detail.due_at.map(|at| zone.when(at)),
-        late: !finished && card.detail.due_at.is_some_and(|due| now > due),
+        late: !card.task.is_over() && card.detail.due_at.is_some_and(|due| now > due),
         rider: rider.map(|id| match &card.rider_name {
             Some(name) => format!("{name} ({id})"),
             None => id.to_string(),

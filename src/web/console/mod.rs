@@ -10,6 +10,7 @@
 //! | `command` | a form that was sent: decided, then shown |
 //! | `import`, `import_file` | a file of another system: looked at, then imported |
 //! | `create` | a new task by hand |
+//! | `reveal` | a masked phone number is shown, with a reason |
 //! | `audit` | the log as a whole, for auditors: searched, exported |
 //! | `rules`, `access` | the table, the codes and the doors, as the program has them |
 
@@ -20,6 +21,7 @@ mod command;
 mod create;
 mod import;
 mod import_file;
+mod reveal;
 mod riders;
 mod rules;
 mod sign_in;
@@ -45,6 +47,7 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/tasks/new", get(create::form).post(create::create))
         .route("/tasks/{id}", get(task::page))
         .route("/tasks/{id}/detail", post(command::edit))
+        .route("/tasks/{id}/reveal", post(reveal::reveal))
         .route("/tasks/{id}/{verb}", post(command::command))
         .route("/import", get(import::form).post(import::upload))
         .route("/import/{token}", get(import_file::file).post(import_file::run))

@@ -1,4 +1,4 @@
-//! A task's story: events and refusals in one line of time, with the names of who did what.
+//! A task's story: events, refusals and who looked at a number in one line of time, with the names of who did what.
 
 use super::super::{
     answer_page::name_of,
@@ -6,8 +6,9 @@ use super::super::{
 };
 use crate::{
     domain::{
+        admin::{AdminAction, AdminSubject},
         command::Actor,
-        id::{RiderId, StaffId, Timestamp},
+        id::{RiderId, StaffId, TaskId, Timestamp},
         refusal::{Code, Lang},
     },
     store::{self, Attempt, LoggedEvent, Names, Offered, Tx},
@@ -33,6 +34,8 @@ pub(super) struct Record {
     pub(super) events: Vec<LoggedEvent>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) offers: Vec<Offered>,
+    /// What was done with its personal data.
+    personal: Vec<LoggedEvent>,
     pub(super) names: Names,
 }
 
@@ -46,10 +49,13 @@ impl Record {
         let events = tx.events_of(task).await?;
         let attempts = tx.attempts_of(task).await?;
         let offers = tx.offers_of(task).await?;
+        let mut personal = tx.changes_of(task.0, MOST_PERSONAL).await?;
+        personal.retain(|event| personal_words(event).is_some());
         let (mut riders, mut staff) = more;
         riders.extend(events.iter().filter_map(|event| event.rider_id.map(RiderId)));
         riders.extend(offers.iter().map(|offer| offer.rider));
-        let by_event = events.iter().map(|event| (&event.actor_kind, &event.actor_id));
+        let by_event =
+            events.iter().chain(&personal).map(|event| (&event.actor_kind, &event.actor_id));
         let by_attempt = attempts.iter().map(|attempt| (&attempt.actor_kind, &attempt.actor_id));
         for (kind, id) in by_event.chain(by_attempt) {
             match Actor::from_columns(kind, id.as_deref()) {
@@ -63,7 +69,7 @@ impl Record {
         staff.sort_unstable();
         staff.dedup();
         let names = tx.names(&riders, &staff).await?;
-        Ok(Self { events, attempts, offers, names })
+        Ok(Self { events, attempts, offers, personal, names })
     }
 
     fn who(&self, kind: &str, id: Option<&str>, lang: Lang) -> String {
@@ -73,16 +79,18 @@ impl Record {
 
     /// The lines, the latest first.
     pub(super) fn lines(&self, zone: Zone, lang: Lang) -> Vec<Line> {
-        let events =
-            self.events.iter().map(|event| (event.occurred_at, 0, self.event(event, zone, lang)));
-        let refusals = self
-            .attempts
-            .iter()
-            .filter(|attempt| attempt.code != "done")
-            .map(|attempt| (attempt.at, 1, self.attempt(attempt, zone, lang)));
-        let mut lines: Vec<_> = events.chain(refusals).collect();
-        lines.sort_by_key(|(at, kind, _)| (*at, *kind));
-        lines.into_iter().rev().map(|(_, _, line)| line).collect()
+        // At the same instant in the order of the log, and refusals after what they were refused for.
+        let of = |event: &LoggedEvent| (event.occurred_at, 0, event.number);
+        let events = self.events.iter().map(|event| (of(event), self.event(event, zone, lang)));
+        let personal =
+            self.personal.iter().map(|event| (of(event), self.personal_line(event, zone, lang)));
+        let refusals =
+            self.attempts.iter().filter(|attempt| attempt.code != "done").map(|attempt| {
+                ((attempt.at, 1, attempt.number), self.attempt(attempt, zone, lang))
+            });
+        let mut lines: Vec<_> = events.chain(personal).chain(refusals).collect();
+        lines.sort_by_key(|(place, _)| *place);
+        lines.into_iter().rev().map(|(_, line)| line).collect()
     }
 
     fn event(&self, event: &LoggedEvent, zone: Zone, lang: Lang) -> Line {
@@ -107,6 +115,27 @@ impl Record {
         Line { at: zone.when(Timestamp(event.occurred_at)), text, figures, reason, refused: false }
     }
 
+    /// Who looked at a number and why, or that the personal data was erased.
+    fn personal_line(&self, event: &LoggedEvent, zone: Zone, lang: Lang) -> Line {
+        let who = self.who(&event.actor_kind, event.actor_id.as_deref(), lang);
+        let did = words(lang, personal_words(event).unwrap_or_default(), &[]);
+        let detail = detail(event);
+        let text = |name: &str| detail[name].as_str().unwrap_or_default().to_owned();
+        let numbers = text("numbers");
+        let which = numbers.split(',').filter(|name| !name.is_empty());
+        let which = which.map(|name| words(lang, &format!("reveal-which-{name}"), &[]));
+        let why = Some(text("reason")).filter(|why| !why.is_empty());
+        let why = why.map(|why| words(lang, &format!("reveal-for-{why}"), &[]));
+        let parts: Vec<_> = which.chain(why).collect();
+        Line {
+            at: zone.when(Timestamp(event.occurred_at)),
+            text: words(lang, "story", &[("who", &who), ("did", &did)]),
+            figures: format!("#{}", event.number),
+            reason: Some(parts.join(" · ")).filter(|text| !text.is_empty()),
+            refused: false,
+        }
+    }
+
     fn attempt(&self, attempt: &Attempt, zone: Zone, lang: Lang) -> Line {
         let who = self.who(&attempt.actor_kind, attempt.actor_id.as_deref(), lang);
         let verb = words(lang, &format!("verb-{}", attempt.verb), &[]);
@@ -120,6 +149,23 @@ impl Record {
             reason: sentence,
             refused: true,
         }
+    }
+}
+
+/// The most that is read of what was done with a task's personal data.
+const MOST_PERSONAL: i64 = 200;
+
+fn detail(event: &LoggedEvent) -> serde_json::Value {
+    serde_json::from_str(&event.detail).unwrap_or_default()
+}
+
+/// What was done with a task's personal data, as a key; none if the event is about something else of that number.
+fn personal_words(event: &LoggedEvent) -> Option<&'static str> {
+    let of_task = detail(event)["of"] == AdminSubject::Task(TaskId(event.subject)).kind();
+    match AdminAction::parse(&event.action).filter(|_| event.kind == "admin" && of_task) {
+        Some(AdminAction::Revealed) => Some("looked-at-number"),
+        Some(AdminAction::Erased) => Some("erased-personal"),
+        _ => None,
     }
 }
 

@@ -11,16 +11,19 @@ use super::{
         desk::Desk,
         extract::{Query, TaskPath},
         forms::{Typed, Wrong, reasons},
+        mask::masked,
         page::{Shell, When, filters, render},
         people::{Seat, StaffSeat, zone},
         problem::{Problem, ProblemCode},
         trouble::Trouble,
     },
+    reveal::RevealForm,
     riders::{self, Choice},
     story::{Line, Record, reason_words},
 };
 use crate::{
-    domain::{command::Verb, id::TaskId, legal::legal, order::Stop},
+    domain::{authority::Matter, command::Verb, id::TaskId, legal::legal, order::Stop},
+    engine::office::Shown,
     store,
 };
 
@@ -66,6 +69,7 @@ struct Page {
     region: String,
     source: String,
     rider: Option<String>,
+    rider_phone: Option<String>,
     mode: Option<&'static str>,
     until: Option<When>,
     offer_seconds: u32,
@@ -81,6 +85,8 @@ struct Page {
     vehicle: Option<&'static str>,
     note: String,
     tracking: Option<String>,
+    erased: Option<When>,
+    reveal: Option<RevealForm>,
     banner: Option<Banner>,
     trouble: Option<Trouble>,
     forms: Vec<Form>,
@@ -109,6 +115,8 @@ pub(super) struct Showing {
     pub(super) wrong: Option<Wrong>,
     /// Why it has no outcome.
     pub(super) trouble: Option<Trouble>,
+    /// Whole phone numbers, for this once.
+    pub(super) shown: Shown,
 }
 
 /// The page.
@@ -184,6 +192,15 @@ async fn read(
         reason: offer.reason.as_deref().map(|reason| reason_words(reason, lang)),
     });
     let (task, detail) = (&card.task, &card.detail);
+    let rider_phone = match task.state.rider() {
+        Some(rider) => tx.rider_account(rider).await?.and_then(|account| account.phone),
+        None => None,
+    };
+    let shown = &showing.shown;
+    let stop = |stop: &Stop, whole: &Option<String>| Stop {
+        phone: whole.clone().or_else(|| stop.phone.as_deref().map(masked)),
+        ..stop.clone()
+    };
     let name = answer_page::name_of;
     let tracking = detail.tracking_token.as_ref();
     Ok(Some(Page {
@@ -200,8 +217,8 @@ async fn read(
         offer_seconds: policy.offer_seconds,
         expiring: task.is_expiring(now),
         release: (task.release_at > now).then(|| zone.when(task.release_at)),
-        pickup: detail.pickup.clone(),
-        dropoff: detail.dropoff.clone(),
+        pickup: stop(&detail.pickup, &shown.pickup),
+        dropoff: stop(&detail.dropoff, &shown.dropoff),
         ready: detail.ready_at.map(|at| zone.when(at)),
         due: detail.due_at.map(|at| zone.when(at)),
         due_field: detail.due_at.map_or_else(String::new, |at| zone.field(at)),
@@ -210,6 +227,10 @@ async fn read(
         vehicle: task.vehicle.map(crate::domain::task::Vehicle::as_str),
         note: detail.note.clone().unwrap_or_default(),
         tracking: tracking.map(|token| format!("/t/{token}")),
+        erased: detail.erased_at.map(|at| zone.when(at)),
+        reveal: RevealForm::of(detail, rider_phone.is_some(), &showing)
+            .filter(|_| seat.may_matter(Matter::Reveal)),
+        rider_phone: shown.rider.clone().or_else(|| rider_phone.as_deref().map(masked)),
         banner,
         forms: forms(desk, &can, &showing),
         trouble: showing.trouble,

@@ -175,6 +175,7 @@ for_each_database!(a_card_shows_all_that_is_written_on_a_task, |desk| async move
             fee: new.fee,
             note: new.note,
             tracking_token: token.clone(),
+            erased_at: None,
         },
         rider_name: None,
     };

@@ -1,0 +1,27 @@
+# Personal data: masked, shown, erased
+reveal = Show a whole phone number
+reveal-help = It is shown this once. That you looked, at what and why, stands in the log.
+reveal-which = Whose
+reveal-which-contacts = Pickup and drop-off
+reveal-which-pickup = Pickup
+reveal-which-dropoff = Drop-off
+reveal-which-rider = The rider
+reveal-why = Why
+reveal-choose = Choose a reason
+reveal-for-not_reached = Somebody can not be reached
+reveal-for-address = The address is not clear
+reveal-for-delay = It will be late, or not done
+reveal-for-call_back = To call back
+reveal-for-emergency = An emergency
+reveal-shown = The whole number is shown above. It is gone when you leave the page.
+button-reveal = Show it
+wrong-which = Say whose number you need.
+wrong-why = Say why you need it.
+wrong-no-number = There is no such number.
+looked-at-number = looked at a whole phone number
+erased-personal = erased the personal data
+personal-erased-on = Personal data erased on
+personal-erased-help = Addresses, names, phone numbers, the note and the tracking link are gone; what happened stays.
+address-erased = (erased)
+phone-now = Now { $v }. Leave it empty to keep it.
+phone-remove = Remove the number

@@ -1,0 +1,27 @@
+# 个人信息：遮蔽、查看、抹除
+reveal = 查看完整号码
+reveal-help = 仅显示这一次。谁查看了哪个号码、因何原因，都会记入日志。
+reveal-which = 谁的号码
+reveal-which-contacts = 取货点和送达点
+reveal-which-pickup = 取货点
+reveal-which-dropoff = 送达点
+reveal-which-rider = 骑手
+reveal-why = 原因
+reveal-choose = 请选择原因
+reveal-for-not_reached = 联系不上对方
+reveal-for-address = 地址不清楚
+reveal-for-delay = 将延误或无法完成
+reveal-for-call_back = 回电
+reveal-for-emergency = 紧急情况
+reveal-shown = 上方已显示完整号码，离开本页后不再显示。
+button-reveal = 显示
+wrong-which = 请选择要查看谁的号码。
+wrong-why = 请选择查看原因。
+wrong-no-number = 没有这个号码。
+looked-at-number = 查看了完整号码
+erased-personal = 抹除了个人信息
+personal-erased-on = 个人信息已抹除：
+personal-erased-help = 地址、姓名、电话、备注和跟踪链接已不存在；经过仍保留。
+address-erased = （已抹除）
+phone-now = 现为 { $v }。留空则保持不变。
+phone-remove = 删除号码
