@@ -79,4 +79,3 @@ audit-did-revealed = Saw a masked phone number
 audit-did-erased = Erased personal data
 audit-did-exported = Exported the log
 audit-did-denied = Was denied
-audit-exports-enough = Two exports of yours are under way; wait until one of them is done.

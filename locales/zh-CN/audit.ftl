@@ -79,4 +79,3 @@ audit-did-revealed = 查看完整号码
 audit-did-erased = 清除个人信息
 audit-did-exported = 导出日志
 audit-did-denied = 越权被拒
-audit-exports-enough = 您已有两个导出正在进行，请等其中一个完成。
