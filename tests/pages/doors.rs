@@ -65,27 +65,28 @@ impl Scene {
     async fn rows(&self) -> String {
         let mut tx = self.site.desk.read().await;
         let tasks = tx.tasks_after(TaskId(0), 100).await.unwrap();
-        let mut rows = format!("{tasks:#?}");
+        let mut rows = vec![format!("{tasks:#?}")];
         for task in &tasks {
-            rows += &format!("{:#?}", tx.card(task.0).await.unwrap());
-            rows += &format!("{:#?}", tx.offers_of(task.0).await.unwrap());
+            rows.push(format!("{:#?}", tx.card(task.0).await.unwrap()));
+            rows.push(format!("{:#?}", tx.offers_of(task.0).await.unwrap()));
         }
         for number in [1, 2, 3, FOREIGN_RIDER] {
-            rows += &format!("{:#?}", tx.rider_record(RiderId(number)).await.unwrap());
+            rows.push(format!("{:#?}", tx.rider_record(RiderId(number)).await.unwrap()));
         }
         for region in [RegionId(1), RegionId(2)] {
-            rows += &format!("{:#?}", tx.region_record(region).await.unwrap());
-            rows += &format!("{:#?}", tx.policies_of(region, 10).await.unwrap());
+            rows.push(format!("{:#?}", tx.region_record(region).await.unwrap()));
+            rows.push(format!("{:#?}", tx.policies_of(region, 10).await.unwrap()));
         }
         for mut record in tx.staff_after(StaffId(0), 100).await.unwrap() {
             record.seen_at = None;
-            rows += &format!("{record:#?}");
+            rows.push(format!("{record:#?}"));
         }
         for mut token in tx.tokens(100).await.unwrap() {
             token.used_at = None;
-            rows += &format!("{token:#?}");
+            rows.push(format!("{token:#?}"));
         }
-        rows + &format!("{:?}", tx.desk_rule().await.unwrap())
+        rows.push(format!("{:?}", tx.desk_rule().await.unwrap()));
+        rows.join("\n")
     }
 }
 
@@ -132,17 +133,16 @@ const FIELDS: &[(&str, &str)] = &[
 
 /// What somebody at a browser gets at a door: the status, where they are led, and what they see.
 async fn knock(browser: &mut Browser, door: &Door, path: &str) -> (u16, String, String) {
-    let request = match door.method {
-        "GET" => browser.request(Method::GET, path),
-        _ => {
-            let area = if path.starts_with("/rider") { "rider" } else { "desk" };
-            let mut fields: Vec<(String, String)> =
-                FIELDS.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-            if browser.cookies.contains_key(area) {
-                fields.push(("form".to_owned(), browser.word(area)));
-            }
-            browser.post(path).form(&fields)
+    let request = if door.changes() {
+        let area = if path.starts_with("/rider") { "rider" } else { "desk" };
+        let mut fields: Vec<(String, String)> =
+            FIELDS.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        if browser.cookies.contains_key(area) {
+            fields.push(("form".to_owned(), browser.word(area)));
         }
+        browser.post(path).form(&fields)
+    } else {
+        browser.request(Method::GET, path)
     };
     let page = browser.once(request).await;
     let to = page.leads_to().unwrap_or_default();
