@@ -55,3 +55,38 @@ fn no_template_writes_a_text_as_markup() {
         assert!(!unescaped(bad).is_empty(), "{bad}");
     }
 }
+
+/// The page of what is promised at the edge names tests that are there.
+#[test]
+fn every_test_that_the_page_of_promises_names_is_there() {
+    let page = fs::read_to_string(root().join("SECURITY.md")).expect("the page");
+    let mut folders = vec![root().join("tests"), root().join("src")];
+    let mut sources = String::new();
+    while let Some(path) = folders.pop() {
+        if path.ends_with("node_modules") || path.ends_with("snapshots") {
+            continue;
+        }
+        if path.is_dir() {
+            folders.extend(
+                fs::read_dir(&path).expect("a folder").map(|entry| entry.expect("an entry").path()),
+            );
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            sources += &fs::read_to_string(&path).expect("a source");
+        }
+    }
+    let rows = page.lines().filter(|line| line.starts_with("| S"));
+    let mut named = 0;
+    for row in rows {
+        let held = row.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+        let tests: Vec<_> = held.split('`').skip(1).step_by(2).collect();
+        assert!(!tests.is_empty() || row.contains("none yet"), "no test: {row}");
+        for test in tests {
+            let there = sources.contains(&format!("fn {test}("))
+                || sources.contains(&format!("for_each_database!({test}"))
+                || sources.contains(&format!("    {test},"));
+            assert!(there, "{test} is not there");
+            named += 1;
+        }
+    }
+    assert!(named > 40, "{named}");
+}
