@@ -131,7 +131,7 @@ async fn writes_fail_for_a_while() {
     raw::prepare(&home.url).await;
     let file = home.url.trim_start_matches("sqlite://").to_owned();
     let wal = format!("{file}-wal");
-    let under = trace::under_failing(Path::new(&wal), "pwrite64", "ENOSPC", "300..340");
+    let under = trace::under_failing(Path::new(&wal), "pwrite64", "ENOSPC", "900..940");
     let child = Other::start(&home.url, &Start { under, ..Start::default() }).await;
     let node = Node::There(Arc::clone(&child));
     let load = Arc::new(Load::default());
