@@ -9,7 +9,7 @@
 //! | [`table`] | who may ask what, and where it leads |
 //! | [`decide`](mod@decide) | the order of answers |
 //! | [`refusal`], [`answer`], [`legal`](mod@legal) | what is said to whom |
-//! | [`facts`], [`policy`], [`geo`] | what decisions rest on |
+//! | [`facts`], [`policy`], [`geo`], [`fix`] | what decisions rest on |
 //! | [`admin`], [`authority`], [`scope`] | what is done to the desk itself; who may; what a token may |
 //! | [`reveal`] | which masked number is shown, and why |
 //! | [`fingerprint`] | what makes two requests the same |
@@ -33,6 +33,7 @@ pub mod decide;
 pub mod event;
 pub mod facts;
 pub mod fingerprint;
+pub mod fix;
 pub mod geo;
 pub mod history;
 pub mod id;
