@@ -10,6 +10,7 @@
 //! | [`decide`](mod@decide) | the order of answers |
 //! | [`refusal`], [`answer`], [`legal`](mod@legal) | what is said to whom |
 //! | [`facts`], [`policy`], [`geo`], [`fix`] | what decisions rest on |
+//! | [`rank`], [`round`], [`ticket`] | who is asked first; who is asked next; the right to answer |
 //! | [`admin`], [`authority`], [`scope`] | what is done to the desk itself; who may; what a token may |
 //! | [`reveal`] | which masked number is shown, and why |
 //! | [`fingerprint`] | what makes two requests the same |
@@ -40,10 +41,13 @@ pub mod id;
 pub mod legal;
 pub mod order;
 pub mod policy;
+pub mod rank;
 pub mod refusal;
 pub mod reveal;
+pub mod round;
 pub mod scope;
 pub mod seal;
 pub mod table;
 pub mod task;
 pub(crate) mod text_enum;
+pub mod ticket;

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`executor`] | commands in, outcomes out |
 //! | [`office`] | changes of the desk itself: people, regions, rules, tokens |
+//! | [`rounds`] | finds riders for tasks: rounds, exclusive offers, the manual pool |
 //! | [`expiry`] | releases offers whose deadline has passed |
 //! | [`reconcile`] | folds the log against the rows and says what differs |
 //! | [`sealer`], [`seal_keys`], [`verify`] | the log is sealed as it grows; whether it still fits its seals |
@@ -20,6 +21,7 @@ pub mod health;
 pub mod housekeeping;
 pub mod office;
 pub mod reconcile;
+pub mod rounds;
 pub mod seal_keys;
 pub mod sealer;
 pub mod verify;

@@ -35,6 +35,13 @@ pub struct Away(pub String);
 /// Whom a search is for.
 pub type Wanted<'a> = &'a (dyn Fn(RiderId) -> bool + Send + Sync);
 
+/// The H3 cell of resolution 7 (about 5 km²) that a place lies in, as lists of the manual pool name it; 0 for what is no
+/// place on earth.
+pub fn pool_cell(place: Place) -> i64 {
+    let cell = h3o::LatLng::new(place.lat, place.lng).map(|at| at.to_cell(h3o::Resolution::Seven));
+    cell.map_or(0, |cell| u64::from(cell).cast_signed())
+}
+
 /// An index of the last known position of each rider, by region. Cheap to clone; all clones are one index.
 #[derive(Clone, Debug)]
 pub enum Locator {

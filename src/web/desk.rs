@@ -10,8 +10,15 @@ use tokio::sync::Semaphore;
 use super::{exports::Exports, pace::Pace, uploads::Uploads};
 use crate::{
     clock::{Entropy, SystemEntropy},
-    domain::{fingerprint::hex, id::Timestamp},
-    engine::executor::Executor,
+    domain::{
+        fingerprint::hex,
+        id::{RiderId, Timestamp},
+    },
+    engine::{
+        executor::Executor,
+        rounds::{Invitation, Rounds},
+    },
+    locate::Locator,
     store::Db,
 };
 
@@ -88,6 +95,7 @@ struct Inner {
     uploads: Uploads,
     exports: Exports,
     pace: Pace,
+    rounds: Rounds,
 }
 
 impl Desk {
@@ -111,6 +119,7 @@ impl Desk {
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
         let (uploads, exports, pace) = (Uploads::default(), Exports::default(), Pace::default());
         let waiting = AtomicUsize::new(0);
+        let rounds = Rounds::new(executor.clone(), Arc::new(Locator::default()));
         Self(Arc::new(Inner {
             executor,
             origin,
@@ -121,6 +130,7 @@ impl Desk {
             uploads,
             exports,
             pace,
+            rounds,
         }))
     }
 
@@ -137,6 +147,25 @@ impl Desk {
     /// Where people reach it.
     pub fn origin(&self) -> &Origin {
         &self.0.origin
+    }
+
+    /// Finds riders for tasks.
+    pub fn rounds(&self) -> &Rounds {
+        &self.0.rounds
+    }
+
+    /// Notes that a rider's page has these invitations, without keeping the page waiting. A note that is lost costs a
+    /// figure in the ledger, and the next look makes it again.
+    pub(super) fn note_shown(&self, rider: RiderId, shown: Vec<Invitation>, now: Timestamp) {
+        if shown.iter().all(|invitation| invitation.seen) {
+            return;
+        }
+        let rounds = self.0.rounds.clone();
+        tokio::spawn(async move {
+            if let Err(error) = rounds.note_shown(rider, &shown, now).await {
+                tracing::debug!(%rider, %error, "when a round was shown is not noted");
+            }
+        });
     }
 
     /// Whether this is a demonstration.

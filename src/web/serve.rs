@@ -110,7 +110,8 @@ impl Server {
         let (stop_housekeeping, housekeeping) = Housekeeping::start(desk.executor().clone());
         let (stop, stopped) = watch::channel(false);
         let running = tokio::spawn(accept(desk.clone(), listener, limits, stopped));
-        let background = vec![(stop_expiry, expiry), (stop_housekeeping, housekeeping)];
+        let rounds = desk.rounds().clone().start();
+        let background = vec![(stop_expiry, expiry), (stop_housekeeping, housekeeping), rounds];
         Ok(Self { address, stop, running, background, sealer: None, desk })
     }
 

@@ -24,6 +24,7 @@ mod places;
 pub mod raw;
 mod readers;
 mod reads;
+mod rounds;
 mod rows;
 mod seals;
 mod steps;

@@ -51,6 +51,7 @@ use crate::{
         command::{Command, Malformed, Verb},
         decide::Denial,
         fingerprint::{Fingerprint, key_hash},
+        ticket::TicketKey,
     },
     engine::health::Pulse,
     store::{Db, Product},
@@ -69,6 +70,8 @@ pub struct Settings {
     pub patience: Duration,
     /// Where unguessable tokens come from.
     pub entropy: Arc<dyn Entropy>,
+    /// What tickets are signed with. All nodes on one database have the same.
+    pub ticket_key: TicketKey,
 }
 
 impl Default for Settings {
@@ -79,8 +82,17 @@ impl Default for Settings {
             lanes: 4,
             patience: Duration::from_secs(2),
             entropy: Arc::new(SystemEntropy),
+            ticket_key: random_key(&SystemEntropy),
         }
     }
+}
+
+/// A key of tickets that nobody knows: good for one node alone, until it stops.
+fn random_key(entropy: &dyn Entropy) -> TicketKey {
+    let mut bytes = [0; 32];
+    // Guessable tickets would be worse than none at all.
+    entropy.fill(&mut bytes).expect("the system has randomness to give");
+    TicketKey::new(bytes)
 }
 
 /// Why a command got no outcome. None of these is stored under its key.

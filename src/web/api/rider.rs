@@ -1,16 +1,17 @@
 //! The rider's client: what may be grabbed, what is mine, duty and position.
 
-use axum::{Json, extract::State};
+use axum::{Json, extract::State, response::Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
     super::{
         desk::Desk,
-        extract::{Body, Object, Query},
+        extract::{Body, InPath, Key, Object, Query},
         problem::{Problem, ProblemCode},
         who::Caller,
     },
+    respond,
     tasks::mode,
     view::{TaskItem, TaskPage},
 };
@@ -20,6 +21,7 @@ use crate::{
         geo::Place,
         id::{RiderId, TaskId, Timestamp, rfc3339},
     },
+    engine::rounds::DeclineReply,
     store::{self, Card, RiderAccount, RiderChange, Tx},
 };
 
@@ -42,7 +44,8 @@ pub(super) struct PoolQuery {
     cursor: Option<i64>,
 }
 
-/// Open tasks of my region that I could grab now.
+/// Open tasks of my region that I could grab now. On the first page those come first for which a round asks me: each
+/// has its `ticket`, without which it can not be grabbed.
 #[utoipa::path(
     get, path = "/api/v1/rider/pool", tag = "rider", operation_id = "riderPool", params(PoolQuery),
     responses((status = 200, body = TaskPage)), security(("token" = []))
@@ -59,7 +62,54 @@ pub(super) async fn pool(
     let after = TaskId(query.cursor.unwrap_or(0));
     let (region, vehicle) = (account.rider.region, account.rider.vehicle);
     let cards = tx.pool(region, vehicle, now, after, PAGE + 1).await.map_err(failed)?;
-    page(&mut tx, &caller, cards, now).await.map(Json).map_err(failed)
+    let mut page = page(&mut tx, &caller, cards, now).await.map_err(failed)?;
+    if query.cursor.is_none() {
+        let asked = asked(&desk, &mut tx, &caller, me(&caller)?.0, now).await.map_err(failed)?;
+        page.items.splice(0..0, asked);
+    }
+    Ok(Json(page))
+}
+
+/// The tasks for which a round asks this rider, with the tickets. That they were shown is noted.
+async fn asked(
+    desk: &Desk,
+    tx: &mut Tx,
+    caller: &Caller,
+    rider: RiderId,
+    now: Timestamp,
+) -> store::Result<Vec<TaskItem>> {
+    let invitations = desk.rounds().invitations(tx, rider, now).await?;
+    let rules = tx.regions(now).await?;
+    let mut items = Vec::with_capacity(invitations.len());
+    for invitation in &invitations {
+        let Some(card) = tx.card(invitation.task).await? else { continue };
+        let item = TaskItem::of(&card, caller, mode(&rules, card.task.region), now);
+        items.extend(item.map(|item| item.with(invitation.ticket.clone())));
+    }
+    desk.note_shown(rider, invitations, now);
+    Ok(items)
+}
+
+/// I do not want the task that this round shows me: I am not asked again for it.
+#[utoipa::path(
+    post, path = "/api/v1/rider/rounds/{round}/decline", tag = "rider", operation_id = "declineRound",
+    params(
+        ("round" = i64, Path, description = "Number of the round, as its ticket has it"),
+        ("Idempotency-Key" = String, Header, description = "The request key: 1 to 255 visible ASCII characters")
+    ),
+    responses((status = 200, body = DeclineReply), (status = 409, body = DeclineReply)), security(("token" = []))
+)]
+pub(super) async fn decline(
+    State(desk): State<Desk>,
+    caller: Caller,
+    Key(key): Key,
+    InPath(round): InPath<String>,
+) -> Result<Response, Problem> {
+    let (rider, _) = me(&caller)?;
+    let missing = || Problem::new(ProblemCode::NotFound, caller.lang);
+    let round = round.parse().map_err(|_| missing())?;
+    let reply = desk.rounds().decline(rider, &key, caller.lang, round).await;
+    reply.map(respond).map_err(|error| Problem::of(&error, caller.lang))
 }
 
 /// Offers that wait for my answer, and tasks that are mine.

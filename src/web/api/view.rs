@@ -17,6 +17,7 @@ use crate::{
         policy::RegionMode,
         task::Vehicle,
     },
+    engine::rounds::TicketOf,
     store::{Attempt, Card, LoggedEvent},
 };
 
@@ -97,6 +98,9 @@ pub(super) struct TaskItem {
     /// The path of the customer's page; for the desk and for whoever ordered it.
     #[serde(skip_serializing_if = "Option::is_none")]
     tracking: Option<String>,
+    /// A round asks the reader to take it: a grab names this ticket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ticket: Option<TicketOf>,
     /// What the reader can do with it now.
     legal: Vec<Verb>,
 }
@@ -132,8 +136,14 @@ impl TaskItem {
             priority: card.task.priority,
             detail,
             tracking: tracking.map(|token| format!("/t/{token}")),
+            ticket: None,
             legal: legal(&card.task, &caller.actor, caller.role, mode, now),
         })
+    }
+
+    /// The same with the reader's ticket.
+    pub(super) fn with(self, ticket: TicketOf) -> Self {
+        Self { ticket: Some(ticket), ..self }
     }
 }
 

@@ -19,6 +19,7 @@ use super::{
     },
     reveal::RevealForm,
     riders::{self, Choice},
+    rounds::{self, RoundsPart},
     story::{Line, Record, reason_words},
 };
 use crate::{
@@ -93,6 +94,7 @@ struct Page {
     choices: Vec<Choice>,
     lines: Vec<Line>,
     offers: Vec<OfferLine>,
+    part: RoundsPart,
 }
 
 /// Whose answer is to be shown, and after which verb.
@@ -100,6 +102,7 @@ struct Page {
 pub(super) struct Asked {
     answer: Option<String>,
     verb: Option<String>,
+    wish: Option<String>,
 }
 
 /// What is special about this showing of the page.
@@ -115,6 +118,8 @@ pub(super) struct Showing {
     pub(super) wrong: Option<Wrong>,
     /// Why it has no outcome.
     pub(super) trouble: Option<Trouble>,
+    /// The key of a wish whose answer is to be shown.
+    pub(super) wish: Option<String>,
     /// Whole phone numbers, for this once.
     pub(super) shown: Shown,
 }
@@ -131,7 +136,8 @@ pub(super) async fn page(
         Some(key) => seat.draft(key).await,
         None => Typed::default(),
     };
-    let showing = Showing { answer: asked.answer, verb, typed, ..Showing::default() };
+    let (answer, wish) = (asked.answer, asked.wish);
+    let showing = Showing { answer, verb, typed, wish, ..Showing::default() };
     show(&desk, &seat, id, showing, StatusCode::OK).await
 }
 
@@ -169,7 +175,9 @@ async fn read(
         Some(key) => answer_page::stored(&mut tx, seat.actor(), key).await?,
         None => None,
     };
-    let more = answer.as_ref().map(answer_page::named).unwrap_or_default();
+    let rounds = rounds::Read::of(&mut tx, seat, id, showing.wish.as_deref()).await?;
+    let mut more = answer.as_ref().map(answer_page::named).unwrap_or_default();
+    more.0.extend(rounds::riders_of(&rounds.ledger));
     let record = Record::read(&mut tx, id, more).await?;
     let policy = &region.region.policy;
     let can = legal(&card.task, seat.actor(), seat.caller.role, policy.mode, now);
@@ -238,6 +246,7 @@ async fn read(
         choices,
         lines: record.lines(zone, lang),
         offers: offers.rev().collect(),
+        part: rounds.part(desk, seat, task, &record.names, zone),
     }))
 }
 

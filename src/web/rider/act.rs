@@ -23,9 +23,10 @@ use super::{
 use crate::{
     domain::{
         answer::Outcome,
-        command::{Actor, Command, Verb, What},
+        command::{Actor, Command, RequestKey, Verb, What},
         facts::Duty,
     },
+    engine::rounds::Grabbed,
     store::{self, Link, LinkPurpose, RiderChange, token_hash},
 };
 
@@ -54,8 +55,12 @@ pub(super) async fn command(
     pace::keep(&desk, seat.actor(), id, lang)?;
     let what = What::Change { task: id, revision, act };
     let command = Command { actor: seat.actor().clone(), key: Some(key.clone()), lang, what };
-    match desk.executor().execute(command).await {
-        Ok(reply) => {
+    match desk.rounds().grab(command).await {
+        Ok(Grabbed::Waits { .. }) => {
+            let to = format!("/rider?answer={}&verb=wait#answer", key.as_str());
+            Ok(Redirect::to(&to).into_response())
+        }
+        Ok(Grabbed::Decided(reply)) => {
             if reply.answer().is_ok_and(|answer| answer.outcome == Outcome::Refused) {
                 seat.keep_draft(key.as_str(), &typed).await;
             }
@@ -69,6 +74,23 @@ pub(super) async fn command(
             show(&desk, &seat, Asked::default(), showing, status).await
         }
     }
+}
+
+/// "No, thanks" to a round: it is not shown to this rider again.
+pub(super) async fn decline_round(
+    State(desk): State<Desk>,
+    RiderSeat(seat): RiderSeat,
+    InPath(round): InPath<String>,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Problem> {
+    let missing = || Problem::new(ProblemCode::NotFound, seat.lang());
+    let (Some(rider), Ok(round)) = (seat.actor().rider(), round.parse()) else {
+        return Err(missing());
+    };
+    let key = RequestKey::parse(typed.get("key")).ok_or_else(missing)?;
+    let declined = desk.rounds().decline(rider, &key, seat.lang(), round).await;
+    declined.map_err(|error| Problem::of(&error, seat.lang()))?;
+    Ok(Redirect::to("/rider").into_response())
 }
 
 /// On duty, on a break, off.

@@ -30,6 +30,7 @@ use crate::{
         policy::RegionMode,
         task::StateName,
     },
+    engine::rounds::TicketOf,
     store::{self, Card},
 };
 
@@ -37,6 +38,8 @@ use crate::{
 const PAGE: i64 = 20;
 /// The page comes anew by itself after so many seconds: what is pushed may be lost, what is pulled is the truth.
 const EVERY: u32 = 15;
+/// The same while a grab waits for its outcome.
+const SOON: u32 = 2;
 /// What went elsewhere is shown for so long, in milliseconds.
 const LATELY_MS: i64 = 30 * 60_000;
 
@@ -65,6 +68,8 @@ struct TaskCard {
     reason: String,
     /// What can be done, the likely thing first.
     steps: Vec<Step>,
+    /// A round asks for it: the ticket as a form sends it, and the round's number.
+    ticket: Option<(String, i64)>,
 }
 
 struct Gone {
@@ -85,6 +90,11 @@ struct Page {
     banner: Option<Banner>,
     trouble: Option<Trouble>,
     offers: Vec<TaskCard>,
+    asked: Vec<TaskCard>,
+    /// A key for each "no, thanks".
+    no_key: String,
+    /// The grab waits for the end of a fair window, until then.
+    waits: Option<When>,
     mine: Vec<TaskCard>,
     pool: Vec<TaskCard>,
     next: Option<TaskId>,
@@ -116,9 +126,11 @@ pub(super) async fn page(
     RiderSeat(seat): RiderSeat,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    let quiet = asked.answer.is_none() && asked.beyond.is_none();
+    // Whoever waits for the end of a fair window wants to know soon.
+    let every = if asked.verb.as_deref() == Some("wait") { SOON } else { EVERY };
+    let quiet = (asked.answer.is_none() || every == SOON) && asked.beyond.is_none();
     let mut response = show(&desk, &seat, asked, Showing::default(), StatusCode::OK).await?;
-    if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&EVERY.to_string())) {
+    if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&every.to_string())) {
         response.headers_mut().insert(header::REFRESH, every);
     }
     Ok(response)
@@ -185,6 +197,17 @@ impl Cards<'_> {
                 Some(_) | None => String::new(),
             },
             steps: can.into_iter().map(key).collect(),
+            ticket: None,
+        }
+    }
+
+    /// A card of a round: with the ticket, and until when it is good.
+    fn asked(&self, card: &Card, ticket: &TicketOf) -> TaskCard {
+        TaskCard {
+            until: Some(self.zone.when(ticket.until)),
+            left: Some(span(ticket.until.ms_since(self.now))),
+            ticket: Some((format!("{}.{}", ticket.round, ticket.nonce), ticket.round)),
+            ..self.card(card)
         }
     }
 }
@@ -223,6 +246,18 @@ async fn read(
     let most = usize::try_from(PAGE).unwrap_or_default();
     let more = pool.len() > most;
     pool.truncate(most);
+    // Who takes a break is not asked; a ticket that was given before is still good.
+    let invitations = desk.rounds().invitations(&mut tx, me, now).await?;
+    let mut tickets = Vec::with_capacity(invitations.len());
+    for invitation in &invitations {
+        if let Some(card) = tx.card(invitation.task).await? {
+            tickets.push(cards.asked(&card, &invitation.ticket));
+        }
+    }
+    let waits = match (&asked.answer, &answer) {
+        (Some(key), None) => tx.intent(&seat.actor().principal(), key).await?,
+        _ => None,
+    };
     let verb = asked.verb.as_deref().and_then(Verb::parse);
     let (riders, staff) = answer.as_ref().map(answer_page::named).unwrap_or_default();
     let names = tx.names(&riders, &staff).await?;
@@ -232,6 +267,7 @@ async fn read(
         let (answer, at) = offer.answered.filter(|(answer, _)| *answer != OfferAnswer::Accepted)?;
         Some(Gone { id: offer.task, at: zone.when(at), answer: format!("offer-{answer}") })
     });
+    desk.note_shown(me, invitations, now);
     Ok(Some(Page {
         shell: seat.shell(desk, &regions, zone),
         duty: account.rider.duty.as_str(),
@@ -241,6 +277,9 @@ async fn read(
         banner: answer.map(|answer| Banner::of(&answer, verb, &names, zone, seat.lang())),
         trouble: showing.trouble,
         offers: offers.into_iter().map(|card| cards.card(card)).collect(),
+        asked: tickets,
+        no_key: desk.token().map_or_else(|_| String::new(), |token| format!("page-{token}")),
+        waits: waits.map(|(_, until)| zone.when(until)),
         mine: mine.into_iter().map(|card| cards.card(card)).collect(),
         next: pool.last().filter(|_| more).map(|card| card.task.id),
         pool: pool.iter().map(|card| cards.card(card)).collect(),

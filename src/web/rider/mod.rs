@@ -21,6 +21,7 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/rider/sign-out", post(act::sign_out))
         .route("/rider/enter/{token}", post(act::enter))
         .route("/rider/tasks/{id}/{verb}", post(act::command))
+        .route("/rider/rounds/{round}/decline", post(act::decline_round))
         .merge(account::riders())
         .layer(sessions(desk, "rider", Lifetime::RIDER))
 }

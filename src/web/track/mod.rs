@@ -134,13 +134,14 @@ async fn read(
         let last = events.iter().rev().find(|event| event.action == action.as_str());
         last.map(|event| zone.when(Timestamp(event.occurred_at)))
     };
+    let asking = Asking::of(&mut tx, card.task.id).await?;
     let owned = card.task.state.stage().is_some();
     let can = can(&card, &customer, region, now);
     Ok(Some(Page {
         shell: Shell::new(desk, taste, zone),
         id: card.task.id,
         revision: card.task.revision.0,
-        line: line(&card, now),
+        line: line(&card, asking, now),
         since: zone.when(card.task.changed_at),
         // An invitation is not ownership: the customer sees nobody until somebody has accepted.
         rider: card.rider_name.clone().filter(|_| owned),
@@ -180,11 +181,36 @@ fn can(card: &Card, customer: &Actor, region: Option<&NamedRegion>, now: Timesta
     legal(&card.task, customer, Role::Customer, mode, now)
 }
 
+/// How far the search for a rider has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asking {
+    /// It has begun, or has not.
+    Near,
+    /// In a wider circle than at first.
+    Wider,
+    /// Nobody took it: dispatchers look after it.
+    ByHand,
+}
+
+impl Asking {
+    async fn of(tx: &mut store::Tx, task: TaskId) -> store::Result<Self> {
+        let by_hand = tx.pooled(task).await?.is_some();
+        let last = tx.rounds_of(task).await?.pop();
+        Ok(match last {
+            _ if by_hand => Self::ByHand,
+            Some(round) if round.rung > 0 || round.step > 1 => Self::Wider,
+            Some(_) | None => Self::Near,
+        })
+    }
+}
+
 /// The one line of truth.
-fn line(card: &Card, now: Timestamp) -> &'static str {
+fn line(card: &Card, asking: Asking, now: Timestamp) -> &'static str {
     match (card.task.state.name(), card.task.state.stage()) {
         (StateName::Cancelled, _) => "track-cancelled",
         (StateName::Open, _) if card.task.release_at > now => "track-planned",
+        (StateName::Open | StateName::Offered, _) if asking == Asking::ByHand => "track-by-hand",
+        (StateName::Open, _) if asking == Asking::Wider => "track-wider",
         (StateName::Open, _) => "track-open",
         (StateName::Offered, _) => "track-offered",
         (StateName::Assigned, Some(Stage::AtPickup)) => "track-at-pickup",

@@ -12,6 +12,7 @@ use crate::{
         decide,
         id::{RiderId, TaskId, Timestamp},
         task::State,
+        ticket::TicketKey,
     },
     fault::{Fault, planted},
     store::{self, RiderChange, Tx},
@@ -22,6 +23,7 @@ pub(super) async fn load(
     tx: &mut Tx,
     jobs: &[Job],
     rider_change: Option<(RiderId, &RiderChange, &Actor)>,
+    key: &TicketKey,
 ) -> store::Result<World> {
     let (mut staff, mut regions) = (BTreeSet::new(), BTreeSet::new());
     let (mut riders, mut tasks) = (BTreeSet::new(), BTreeSet::new());
@@ -71,7 +73,7 @@ pub(super) async fn load(
         world.held_elsewhere = tx.existing(&all(&tasks)).await?.into_iter().collect();
     }
     load_keys(tx, &mut world, jobs).await?;
-    load_offers_and_rounds(tx, &mut world, jobs).await?;
+    load_offers_and_rounds(tx, &mut world, jobs, key).await?;
     load_rest(tx, &mut world, jobs).await?;
     Ok(world)
 }
@@ -124,7 +126,12 @@ async fn load_forgotten(tx: &mut Tx, world: &mut World, jobs: &[Job]) -> store::
 }
 
 /// The fate of riders' own offers, where the task does not say it all; and the rounds that grabs run into.
-async fn load_offers_and_rounds(tx: &mut Tx, world: &mut World, jobs: &[Job]) -> store::Result<()> {
+async fn load_offers_and_rounds(
+    tx: &mut Tx,
+    world: &mut World,
+    jobs: &[Job],
+    key: &TicketKey,
+) -> store::Result<()> {
     let (mut answered, mut grabbed) = (Vec::new(), Vec::new());
     for job in jobs {
         let What::Change { task, revision, act } = &job.command.what else { continue };
@@ -154,8 +161,9 @@ async fn load_offers_and_rounds(tx: &mut Tx, world: &mut World, jobs: &[Job]) ->
         }
     }
     if !grabbed.is_empty() {
-        for (task, rider, round) in tx.running_rounds(&grabbed).await? {
-            world.rounds.insert((task, rider), round);
+        let now = world.now();
+        for member in tx.running_rounds(&grabbed).await? {
+            world.rounds.insert((member.task, member.rider), member.running(key, now));
         }
     }
     Ok(())

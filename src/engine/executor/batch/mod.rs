@@ -2,6 +2,7 @@
 
 mod judge;
 mod load;
+mod rounds;
 mod write;
 
 use super::{
@@ -70,7 +71,7 @@ pub(super) async fn run(
     rider_change: Option<(RiderId, &RiderChange, &Actor)>,
     settings: &Settings,
 ) -> store::Result<Batch> {
-    let mut world = load::load(tx, jobs, rider_change).await?;
+    let mut world = load::load(tx, jobs, rider_change, &settings.ticket_key).await?;
     fail_point!("after-load");
     let mut decided: Vec<Decided> = Vec::with_capacity(jobs.len());
     for (index, job) in jobs.iter().enumerate() {
