@@ -214,7 +214,12 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         // Those of forms, and those that the desk itself gives.
         (
             "reason-",
-            with(quoted(reasons).map(str::to_owned).collect(), &["rider_disabled", "rider_moved"]),
+            [
+                quoted(reasons).map(str::to_owned).collect(),
+                own(&["rider_disabled", "rider_moved"]),
+                names(PoolReason::ALL),
+            ]
+            .concat(),
         ),
     ]
 }

@@ -1,3 +1,5 @@
+//! Orders that can be checked by hand, and a reason for everybody who is left out.
+
 use super::*;
 use crate::domain::{
     actor::Actor,

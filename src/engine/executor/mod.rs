@@ -22,6 +22,7 @@
 //! | `world` | what was loaded, and what was decided on it so far |
 //! | `probe` | whether commands could be taken now |
 //! | `reply` | the answers, as they are stored and sent |
+//! | `settings` | how it works |
 //! | `riders` | changes of riders, which end their offers |
 
 mod batch;
@@ -30,12 +31,13 @@ mod lane;
 mod probe;
 mod reply;
 mod riders;
+mod settings;
 mod world;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, RwLock},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use tokio::{
@@ -44,56 +46,17 @@ use tokio::{
 };
 
 pub use reply::Reply;
+pub use settings::Settings;
 
 use crate::{
-    clock::{Entropy, SystemEntropy},
     domain::{
         command::{Command, Malformed, Verb},
         decide::Denial,
         fingerprint::{Fingerprint, key_hash},
-        ticket::TicketKey,
     },
     engine::health::Pulse,
     store::{Db, Product},
 };
-
-/// How an executor works. The defaults are for production.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How many commands share a transaction at most.
-    pub batch: usize,
-    /// How many commands may wait in a lane; more are turned away.
-    pub queue: usize,
-    /// How many batches may run at once; SQLite has one writer and runs one.
-    pub lanes: usize,
-    /// How long a command waits for a task that another node holds, or for a database that is away.
-    pub patience: Duration,
-    /// Where unguessable tokens come from.
-    pub entropy: Arc<dyn Entropy>,
-    /// What tickets are signed with. All nodes on one database have the same.
-    pub ticket_key: TicketKey,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            batch: 256,
-            queue: 8192,
-            lanes: 4,
-            patience: Duration::from_secs(2),
-            entropy: Arc::new(SystemEntropy),
-            ticket_key: random_key(&SystemEntropy),
-        }
-    }
-}
-
-/// A key of tickets that nobody knows: good for one node alone, until it stops.
-fn random_key(entropy: &dyn Entropy) -> TicketKey {
-    let mut bytes = [0; 32];
-    // Guessable tickets would be worse than none at all.
-    entropy.fill(&mut bytes).expect("the system has randomness to give");
-    TicketKey::new(bytes)
-}
 
 /// Why a command got no outcome. None of these is stored under its key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

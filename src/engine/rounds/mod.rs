@@ -20,14 +20,16 @@
 //! | `preview` | who would be asked
 //! | `view` | a task whose taker is looked for, and what comes next
 //! | `turn` | one look at a task's search: what comes next |
-//! | `writing`, `reply` | what is written about it; what is answered
-//! | `wish` | what dispatchers ask for, under a request key |
+//! | `writing`, `ledger`, `reply` | what is written about it; what is answered
+//! | `wish`, `grant` | what dispatchers ask for, under a request key |
 //! | `member` | what riders see of rounds, and answer |
 //! | `window` | grabs that are collected, then ranked |
 //! | `follow` | what in the log begins a search, or hurries it |
 //! | `run` | when to look |
 
 mod follow;
+mod grant;
+mod ledger;
 mod look;
 mod member;
 mod preview;

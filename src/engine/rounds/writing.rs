@@ -1,8 +1,8 @@
 //! What is being written about one task's search: rows now, the log last.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::{Rounds, look::Looked, turn::Plan, view::View};
+use super::{Rounds, ledger, look::Looked, turn::Plan, view::View};
 use crate::{
     domain::{
         actor::Actor,
@@ -11,12 +11,9 @@ use crate::{
         round::{PoolReason, RoundAction, RoundDetail, RoundKind, RoundNote, RoundStatus, reason},
         task::OfferAnswer,
     },
-    store::{self, Asked, EventRow, LedgerLine, Pooled, Round, Tx},
+    store::{self, EventRow, Pooled, Round, Tx},
 };
 
-/// Of those who are left out, the ledger keeps as many as a dispatcher would read, the nearest first; the log keeps how
-/// many there were, by reason.
-const KEPT_LEFT_OUT: usize = 64;
 /// An exclusive round whose offer is to be made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alone {
@@ -134,7 +131,7 @@ impl<'a> Writing<'a> {
         let third = looked.ranking.candidates.len().div_ceil(3).max(1);
         let visible =
             |place: usize| now.plus_ms(stagger * i64::try_from(place / third).unwrap_or_default());
-        let ledger = self.ledger(round.id, &looked.ranking, until, &visible)?;
+        let ledger = ledger::of(self.rounds, round.id, &looked.ranking, until, &visible)?;
         self.tx.insert_round(&round, &ledger).await?;
         self.started(&round, looked);
         self.wait(until).await
@@ -154,7 +151,7 @@ impl<'a> Writing<'a> {
         };
         let round =
             self.round(RoundKind::Exclusive, RoundStatus::Running, rung, &one, until).await?;
-        let ledger = self.ledger(round.id, &one.ranking, until, &|_| now)?;
+        let ledger = ledger::of(self.rounds, round.id, &one.ranking, until, &|_| now)?;
         self.tx.insert_round(&round, &ledger).await?;
         self.started(&round, &one);
         self.wait(until).await?;
@@ -209,41 +206,6 @@ impl<'a> Writing<'a> {
             },
             policy_version: view.region.policy.version,
         })
-    }
-
-    fn ledger(
-        &self,
-        round: i64,
-        ranking: &Ranking,
-        until: Timestamp,
-        visible: &dyn Fn(usize) -> Timestamp,
-    ) -> store::Result<Vec<LedgerLine>> {
-        let mut ledger = Vec::new();
-        for (place, candidate) in ranking.candidates.iter().enumerate() {
-            ledger.push(LedgerLine {
-                round,
-                rider: candidate.rider,
-                distance_m: candidate.factors.distance_m,
-                asked: Ok(Asked {
-                    rank: candidate.rank,
-                    factors: candidate.factors,
-                    nonce: self.rounds.nonce()?,
-                    sent_at: visible(place),
-                    until,
-                    shown_at: None,
-                    answered: None,
-                }),
-            });
-        }
-        let asked: BTreeSet<_> = ledger.iter().map(|line| line.rider).collect();
-        let left_out = ranking.left_out.iter().filter(|(rider, ..)| !asked.contains(rider));
-        ledger.extend(left_out.take(KEPT_LEFT_OUT).map(|(rider, reason, distance_m)| LedgerLine {
-            round,
-            rider: *rider,
-            distance_m: *distance_m,
-            asked: Err(*reason),
-        }));
-        Ok(ledger)
     }
 
     fn started(&mut self, round: &Round, looked: &Looked) {

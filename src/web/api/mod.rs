@@ -7,7 +7,7 @@
 //! | `commands`, `bulk` | every verb of the table, one by one and many at once |
 //! | `detail` | what is written on a task |
 //! | `offers` | an offer by its token |
-//! | `rounds` | who would be asked, who was; the manual pool |
+//! | `rounds`, `wishes`, `manual_pool` | who would be asked, who was; what dispatchers ask for; what nobody took |
 //! | `rider`, `track` | the clients of riders and customers |
 //! | `events`, `status` | the log; time and health |
 //! | `description` | the OpenAPI document |
@@ -17,6 +17,7 @@ mod commands;
 mod description;
 mod detail;
 mod events;
+mod manual_pool;
 mod offers;
 mod rider;
 mod rounds;
@@ -24,6 +25,7 @@ mod status;
 mod tasks;
 mod track;
 mod view;
+mod wishes;
 
 use axum::{
     Json,
@@ -71,12 +73,12 @@ pub fn router() -> OpenApiRouter<Desk> {
         .routes(routes!(offers::read))
         .routes(routes!(offers::accept))
         .routes(routes!(rounds::candidates))
-        .routes(routes!(rounds::list, rounds::start))
-        .routes(routes!(rounds::widen))
-        .routes(routes!(rounds::stop))
-        .routes(routes!(rounds::reset))
-        .routes(routes!(rounds::leave))
-        .routes(routes!(rounds::pool))
+        .routes(routes!(rounds::list, wishes::start))
+        .routes(routes!(wishes::widen))
+        .routes(routes!(wishes::stop))
+        .routes(routes!(wishes::reset))
+        .routes(routes!(wishes::leave))
+        .routes(routes!(manual_pool::pool))
         .routes(routes!(rider::pool))
         .routes(routes!(rider::decline))
         .routes(routes!(rider::tasks))

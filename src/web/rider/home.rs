@@ -10,28 +10,18 @@ use serde::Deserialize;
 
 use super::super::{
     answer_page::{self, Banner},
-    chip::{Chip, distance, money, span},
     desk::Desk,
     extract::Query,
     forms::{Typed, reasons},
-    page::{Shell, Taste, When, Zone, filters, render},
+    page::{Shell, Taste, When, filters, render},
     people::{RiderSeat, Seat, zone},
     problem::{Problem, ProblemCode},
     trouble::Trouble,
 };
+use super::card::{Cards, TaskCard};
 use crate::{
-    domain::{
-        command::Verb,
-        facts::Duty,
-        geo::Place,
-        id::{TaskId, Timestamp},
-        legal::legal,
-        order::Stop,
-        policy::RegionMode,
-        task::StateName,
-    },
-    engine::rounds::TicketOf,
-    store::{self, Card},
+    domain::{command::Verb, facts::Duty, id::TaskId, policy::RegionMode, task::StateName},
+    store::{self},
 };
 
 /// Tasks of the pool on one page.
@@ -42,35 +32,6 @@ const EVERY: u32 = 15;
 const SOON: u32 = 2;
 /// What went elsewhere is shown for so long, in milliseconds.
 const LATELY_MS: i64 = 30 * 60_000;
-
-/// A form with one button.
-struct Step {
-    verb: Verb,
-    key: String,
-}
-
-struct TaskCard {
-    id: TaskId,
-    chip: Chip,
-    revision: i64,
-    pickup: Stop,
-    dropoff: Stop,
-    /// From the rider's last position to the pickup.
-    away: Option<String>,
-    trip: String,
-    fee: Option<String>,
-    due: Option<When>,
-    until: Option<When>,
-    left: Option<String>,
-    expiring: bool,
-    note: Option<String>,
-    /// The reason that was chosen before.
-    reason: String,
-    /// What can be done, the likely thing first.
-    steps: Vec<Step>,
-    /// A round asks for it: the ticket as a form sends it, and the round's number.
-    ticket: Option<(String, i64)>,
-}
 
 struct Gone {
     id: TaskId,
@@ -148,68 +109,6 @@ pub(super) async fn show(
     let page = page.map_err(|error| Problem::read(&error, seat.lang()))?;
     let page = page.ok_or_else(|| Problem::new(ProblemCode::NotSignedIn, seat.lang()))?;
     Ok(render(&page, seat.lang(), status))
-}
-
-struct Cards<'a> {
-    desk: &'a Desk,
-    seat: &'a Seat,
-    zone: Zone,
-    mode: RegionMode,
-    now: Timestamp,
-    from: Option<Place>,
-    before: Option<(TaskId, Typed)>,
-}
-
-impl Cards<'_> {
-    fn card(&self, card: &Card) -> TaskCard {
-        let (task, detail) = (&card.task, &card.detail);
-        let mine = self.seat.actor().rider().is_some_and(|me| task.state.is_held_by(me));
-        let whom = mine && task.state.name() == StateName::Assigned;
-        let stop = |stop: &Stop| Stop {
-            name: stop.name.clone().filter(|_| whom),
-            phone: stop.phone.clone().filter(|_| whom),
-            ..stop.clone()
-        };
-        let mut can = legal(task, self.seat.actor(), self.seat.caller.role, self.mode, self.now);
-        // The way on comes first, the way out last.
-        can.sort_by_key(|verb| matches!(verb, Verb::Decline | Verb::HandBack));
-        let key = |verb: Verb| Step {
-            verb,
-            key: self.desk.token().map_or_else(|_| String::new(), |token| format!("page-{token}")),
-        };
-        let until = task.state.offer_until();
-        TaskCard {
-            id: task.id,
-            chip: Chip::of(task, self.now, self.seat.lang()),
-            revision: task.revision.0,
-            pickup: stop(&detail.pickup),
-            dropoff: stop(&detail.dropoff),
-            away: self.from.map(|from| distance(from.metres_to(detail.pickup.place()))),
-            trip: distance(detail.pickup.place().metres_to(detail.dropoff.place())),
-            fee: detail.fee.map(money),
-            due: detail.due_at.map(|at| self.zone.when(at)),
-            until: until.map(|at| self.zone.when(at)),
-            left: until.map(|at| span(at.ms_since(self.now))),
-            expiring: task.is_expiring(self.now),
-            note: detail.note.clone().filter(|_| whom),
-            reason: match &self.before {
-                Some((about, typed)) if *about == task.id => typed.get("reason").to_owned(),
-                Some(_) | None => String::new(),
-            },
-            steps: can.into_iter().map(key).collect(),
-            ticket: None,
-        }
-    }
-
-    /// A card of a round: with the ticket, and until when it is good.
-    fn asked(&self, card: &Card, ticket: &TicketOf) -> TaskCard {
-        TaskCard {
-            until: Some(self.zone.when(ticket.until)),
-            left: Some(span(ticket.until.ms_since(self.now))),
-            ticket: Some((format!("{}.{}", ticket.round, ticket.nonce), ticket.round)),
-            ..self.card(card)
-        }
-    }
 }
 
 async fn read(

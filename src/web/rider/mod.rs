@@ -1,6 +1,7 @@
 //! The rider's page: for one thumb, without JavaScript. Offers, what is mine, what may be grabbed.
 
 mod act;
+mod card;
 mod home;
 
 use axum::{
