@@ -42,6 +42,7 @@ pub async fn serve(
         );
     }
     let executor = Executor::start(db, Settings::default());
+    executor.positions().load(executor.db()).await?;
     let set_up = executor.make_set_up_link().await?;
     let way_in = set_up.map(|secret| format!("{}/enter/{secret}", origin.as_str()));
     let desk = Desk::new(executor, origin);

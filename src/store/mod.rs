@@ -12,6 +12,7 @@
 //! | `write`, `offers`, `creations`, `log`, `outcomes` | writing what was decided |
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
+//! | `positions` | where riders were last seen |
 //! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
@@ -43,6 +44,7 @@ mod log;
 mod offers;
 mod outcomes;
 mod people;
+mod positions;
 mod read;
 mod readers;
 mod regions;
@@ -72,6 +74,7 @@ pub use load_people::LockedRegions;
 pub use log::{AttemptRow, EventRow};
 pub use outcomes::{OutcomeRow, etag};
 pub use people::RiderChange;
+pub use positions::Located;
 pub use read::{Attempt, Due, LedgerOffer, LogCounts};
 pub use readers::{EventPage, Offered};
 pub use regions::{DatedPolicy, RegionChange, RegionRecord};

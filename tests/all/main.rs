@@ -12,4 +12,5 @@ mod contract;
 mod expiry;
 mod lifecycle;
 mod personal;
+mod positions;
 mod seals;

@@ -52,7 +52,8 @@ use crate::{
         decide::Denial,
         fingerprint::{Fingerprint, key_hash},
     },
-    engine::health::Pulse,
+    engine::{health::Pulse, positions::Positions},
+    locate::Locator,
     store::{Db, Product},
 };
 
@@ -69,6 +70,8 @@ pub struct Settings {
     pub patience: Duration,
     /// Where unguessable tokens come from.
     pub entropy: Arc<dyn Entropy>,
+    /// Where riders are looked up: in this process, if not said otherwise.
+    pub locator: Locator,
 }
 
 impl Default for Settings {
@@ -79,6 +82,7 @@ impl Default for Settings {
             lanes: 4,
             patience: Duration::from_secs(2),
             entropy: Arc::new(SystemEntropy),
+            locator: Locator::default(),
         }
     }
 }
@@ -165,6 +169,7 @@ struct Shared {
     db: Db,
     settings: Settings,
     pulse: Arc<Pulse>,
+    positions: Positions,
     head: watch::Sender<i64>,
     offers: watch::Sender<u64>,
 }
@@ -184,8 +189,10 @@ impl Executor {
             Product::Sqlite => 1,
             Product::Postgres => settings.lanes.max(1),
         };
+        let positions = Positions::new(settings.locator.clone());
         let shared = Arc::new(Shared {
             db,
+            positions,
             settings,
             pulse: Arc::new(Pulse::default()),
             head: watch::Sender::new(0),
@@ -261,6 +268,11 @@ impl Executor {
     /// Wakes whenever this executor has committed an offer.
     pub fn offers(&self) -> watch::Receiver<u64> {
         self.shared.offers.subscribe()
+    }
+
+    /// Where riders are.
+    pub fn positions(&self) -> &Positions {
+        &self.shared.positions
     }
 
     /// The database that it works on.

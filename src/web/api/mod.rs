@@ -7,7 +7,7 @@
 //! | `commands`, `bulk` | every verb of the table, one by one and many at once |
 //! | `detail` | what is written on a task |
 //! | `offers` | an offer by its token |
-//! | `rider`, `track` | the clients of riders and customers |
+//! | `rider`, `location`, `track` | the clients of riders and customers |
 //! | `events`, `status` | the log; time and health |
 //! | `description` | the OpenAPI document |
 
@@ -16,6 +16,7 @@ mod commands;
 mod description;
 mod detail;
 mod events;
+mod location;
 mod offers;
 mod rider;
 mod status;
@@ -67,7 +68,7 @@ pub fn router() -> OpenApiRouter<Desk> {
         .routes(routes!(rider::pool))
         .routes(routes!(rider::tasks))
         .routes(routes!(rider::duty))
-        .routes(routes!(rider::location))
+        .routes(routes!(location::location))
         .routes(routes!(track::read))
         .routes(routes!(track::cancel))
         .routes(routes!(events::log))

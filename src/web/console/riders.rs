@@ -45,7 +45,7 @@ pub(super) async fn choices(
         .filter(|account| Some(account.rider.id) != owner)
         .map(|account| {
             let why_not = why_not(account, &card.task, region, now);
-            let metres = account.place.map(|place| place.metres_to(at));
+            let metres = account.place().map(|place| place.metres_to(at));
             (why_not, metres, account)
         })
         .collect();

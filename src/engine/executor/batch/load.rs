@@ -13,6 +13,7 @@ use crate::{
         id::{RiderId, TaskId, Timestamp},
         task::State,
     },
+    engine::positions::Positions,
     fault::{Fault, planted},
     store::{self, RiderChange, Tx},
 };
@@ -22,6 +23,7 @@ pub(super) async fn load(
     tx: &mut Tx,
     jobs: &[Job],
     rider_change: Option<(RiderId, &RiderChange, &Actor)>,
+    positions: &Positions,
 ) -> store::Result<World> {
     let (mut staff, mut regions) = (BTreeSet::new(), BTreeSet::new());
     let (mut riders, mut tasks) = (BTreeSet::new(), BTreeSet::new());
@@ -54,6 +56,10 @@ pub(super) async fn load(
     tx.load_places(&mut riders).await?;
     if regions.iter().any(|region| region.policy.position_max_age_ms.is_some()) {
         tx.load_fixes(&mut riders).await?;
+        for rider in &mut riders {
+            // What riders have sent counts from then on, not from when it is written.
+            rider.last_fix_at = rider.last_fix_at.max(positions.seen_at(rider.id));
+        }
     }
 
     let mut world = World {
