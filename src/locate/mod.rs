@@ -7,8 +7,13 @@
 //! | file | |
 //! |---|---|
 //! | [`memory`] | an index in this process, on H3 cells |
+//! | `best` | the nearest few of many |
+//! | `redis` | an index that several nodes share (feature `redis`) |
 
+mod best;
 pub mod memory;
+#[cfg(feature = "redis")]
+pub mod redis;
 
 use crate::domain::{
     fix::Fix,
@@ -40,6 +45,9 @@ pub type Wanted<'a> = &'a (dyn Fn(RiderId) -> bool + Send + Sync);
 pub enum Locator {
     /// In this process.
     Memory(memory::Index),
+    /// In Redis.
+    #[cfg(feature = "redis")]
+    Redis(redis::Index),
 }
 
 impl Default for Locator {
@@ -66,6 +74,8 @@ impl Locator {
     ) -> Result<Vec<Near>, Away> {
         match self {
             Self::Memory(index) => Ok(index.nearest(region, from, radius_m, limit, wanted)),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.nearest(region, from, radius_m, limit, wanted).await,
         }
     }
 
@@ -77,6 +87,8 @@ impl Locator {
     pub async fn note(&self, region: RegionId, rider: RiderId, fix: Fix) -> Result<bool, Away> {
         match self {
             Self::Memory(index) => Ok(index.note(region, rider, fix)),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.note(region, rider, fix).await,
         }
     }
 
@@ -87,6 +99,8 @@ impl Locator {
     pub async fn relocate(&self, region: RegionId, rider: RiderId) -> Result<(), Away> {
         match self {
             Self::Memory(index) => index.relocate(region, rider),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.relocate(region, rider).await?,
         }
         Ok(())
     }
@@ -98,6 +112,8 @@ impl Locator {
     pub async fn forget(&self, rider: RiderId) -> Result<(), Away> {
         match self {
             Self::Memory(index) => index.forget(rider),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.forget(rider).await?,
         }
         Ok(())
     }
@@ -109,6 +125,8 @@ impl Locator {
     pub async fn of(&self, rider: RiderId) -> Result<Option<Fix>, Away> {
         match self {
             Self::Memory(index) => Ok(index.of(rider)),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.of(rider).await,
         }
     }
 
@@ -119,6 +137,46 @@ impl Locator {
     pub async fn count(&self) -> Result<usize, Away> {
         match self {
             Self::Memory(index) => Ok(index.count()),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.count().await,
+        }
+    }
+
+    /// Whether everybody of whom a position was noted may be in it. One in this process loses nobody.
+    ///
+    /// # Errors
+    /// [`Away`].
+    pub async fn is_whole(&self) -> Result<bool, Away> {
+        match self {
+            Self::Memory(_) => Ok(true),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.is_whole().await,
+        }
+    }
+
+    /// Begins to fill it, under a name that nobody else uses.
+    ///
+    /// # Errors
+    /// [`Away`].
+    #[cfg_attr(not(feature = "redis"), expect(unused_variables, reason = "only Redis asks"))]
+    pub async fn begin(&self, name: &str) -> Result<(), Away> {
+        match self {
+            Self::Memory(_) => Ok(()),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.begin(name).await,
+        }
+    }
+
+    /// Ends the filling of that name. Whether everybody is in it now.
+    ///
+    /// # Errors
+    /// [`Away`].
+    #[cfg_attr(not(feature = "redis"), expect(unused_variables, reason = "only Redis asks"))]
+    pub async fn filled(&self, name: &str) -> Result<bool, Away> {
+        match self {
+            Self::Memory(_) => Ok(true),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.filled(name).await,
         }
     }
 }
