@@ -9,6 +9,9 @@
 //! What the database has is behind by half a second at most while it can be written, and a crash loses no more than
 //! that: riders send again. The index is filled from it at the start. While it can not be written, the last position of
 //! each rider waits, and no more; nobody is turned away and the desk stays ready.
+//!
+//! Several nodes share an index in Redis. Without one, each has its own, and learns every ten seconds what riders have
+//! told the others.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -16,18 +19,21 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::{
     sync::{Notify, watch},
     task::JoinHandle,
 };
 
 use crate::{
+    clock::{Entropy, SystemEntropy},
     domain::{
+        fingerprint::hex,
         fix::Fix,
         id::{RegionId, RiderId, Timestamp},
     },
     locate::{Away, Locator},
-    store::{self, Db, Tx},
+    store::{self, Db, Located, Product, Tx},
 };
 
 /// How many positions are written in one transaction: commands wait for it, on SQLite.
@@ -36,8 +42,11 @@ const CHUNK: usize = 1_000;
 const GATHER: Duration = Duration::from_millis(250);
 /// How long to wait after it could not be written.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How many positions are read at once when the index is filled.
+/// How many positions are read at once when the index is filled, and noted at once.
 const PAGE: i64 = 10_000;
+const AT_ONCE: usize = 64;
+/// How often it is looked whether the index has lost somebody, and what came by other nodes.
+const LOOK_AGAIN: Duration = Duration::from_secs(10);
 
 /// Positions of riders. Cheap to clone; all clones are one.
 #[derive(Clone, Debug, Default)]
@@ -121,21 +130,46 @@ impl Positions {
     /// Fills the index from the database. Positions that were noted meanwhile stay. Returns how many were read.
     ///
     /// # Errors
-    /// Whatever the database says. That the index is away is logged: it is filled by what riders send.
+    /// Whatever the database says. That the index is away is logged: it is filled once it is back.
     pub async fn load(&self, db: &Db) -> store::Result<usize> {
+        let mut name = [0; 8];
+        SystemEntropy.fill(&mut name).map_err(|error| store::Error::Driver(error.into()))?;
+        let name = hex(&name);
+        if let Err(away) = self.0.locator.begin(&name).await {
+            tracing::warn!(%away, "the index of positions is not filled");
+            return Ok(0);
+        }
         let (mut tx, mut last, mut read) = (db.read().await?, RiderId(0), 0);
         loop {
             let page = tx.fixes(last, PAGE).await?;
-            let Some(end) = page.last() else { return Ok(read) };
+            let Some(end) = page.last() else { break };
             last = end.rider;
             read += page.len();
-            for located in page {
-                let noted = self.0.locator.note(located.region, located.rider, located.fix).await;
-                if let Err(away) = noted {
-                    tracing::warn!(%away, "the index of positions is not filled");
-                    return Ok(read);
-                }
+            let note = |at: Located| self.0.locator.note(at.region, at.rider, at.fix);
+            let noted: Result<Vec<_>, _> =
+                stream::iter(page).map(note).buffer_unordered(AT_ONCE).try_collect().await;
+            if let Err(away) = noted {
+                tracing::warn!(%away, "the index of positions is not filled");
+                return Ok(read);
             }
+        }
+        if !matches!(self.0.locator.filled(&name).await, Ok(true)) {
+            tracing::warn!(
+                "the index of positions is not filled: it was emptied, or somebody else fills it"
+            );
+        }
+        Ok(read)
+    }
+
+    /// Fills an index that has lost somebody, and one that does not learn what other nodes are told.
+    async fn look_again(&self, db: &Db) {
+        let alone =
+            matches!(self.0.locator, Locator::Memory(_)) && db.product() == Product::Postgres;
+        if !alone && !matches!(self.0.locator.is_whole().await, Ok(false)) {
+            return;
+        }
+        if let Err(error) = self.load(db).await {
+            tracing::warn!(%error, "the index of positions is not filled");
         }
     }
 
@@ -209,10 +243,16 @@ impl Positions {
         let (stop, mut stopped) = watch::channel(false);
         let positions = self.clone();
         let handle = tokio::spawn(async move {
+            let mut looked = Instant::now();
             loop {
                 tokio::select! {
                     () = positions.0.wake.notified() => {}
+                    () = tokio::time::sleep(LOOK_AGAIN) => {}
                     _ = stopped.changed() => break,
+                }
+                if looked.elapsed() >= LOOK_AGAIN {
+                    positions.look_again(&db).await;
+                    looked = Instant::now();
                 }
                 let pause = match positions.write_all(&db).await {
                     Ok(_) => GATHER,

@@ -37,6 +37,12 @@ pub struct Near {
 #[error("positions can not be had now: {0}")]
 pub struct Away(pub String);
 
+/// What stands before the address; the address itself may hold a password.
+#[cfg(not(feature = "redis"))]
+fn scheme(url: &str) -> &str {
+    url.split_once("://").map_or("an index elsewhere", |(scheme, _)| scheme)
+}
+
 /// Whom a search is for.
 pub type Wanted<'a> = &'a (dyn Fn(RiderId) -> bool + Send + Sync);
 
@@ -57,6 +63,18 @@ impl Default for Locator {
 }
 
 impl Locator {
+    /// The index at `url`, such as `redis://host`; the one in this process if there is none.
+    ///
+    /// # Errors
+    /// If that is no address of an index, or of one that this program was not built for.
+    pub fn open(url: Option<&str>) -> Result<Self, Away> {
+        let Some(url) = url else { return Ok(Self::default()) };
+        #[cfg(feature = "redis")]
+        return redis::Index::open(url, "dispatch-desk").map(Self::Redis);
+        #[cfg(not(feature = "redis"))]
+        return Err(Away(format!("{} needs a program built with `--features redis`", scheme(url))));
+    }
+
     /// The nearest `limit` riders of `region` within `radius_m` metres of `from` (the edge counts as inside), of those whom
     /// `wanted` lets pass: nearest first, at equal distances by number.
     ///
