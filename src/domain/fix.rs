@@ -1,6 +1,7 @@
 //! Where a rider was, and when: one position as the desk keeps it.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::{geo::Place, id::Timestamp};
 
@@ -8,6 +9,32 @@ use super::{geo::Place, id::Timestamp};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DeviceMark(pub i64);
+
+impl DeviceMark {
+    /// The mark of a device that calls itself so.
+    pub fn of(name: &str) -> Self {
+        let mut mark = [0; 8];
+        mark.copy_from_slice(&Sha256::digest(name.as_bytes())[..8]);
+        // Never 0, and never negative.
+        Self((i64::from_be_bytes(mark) & i64::MAX).max(1))
+    }
+
+    /// Whether the device said what it is.
+    pub const fn is_known(self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// A position that its device has kept for longer is of no use, in milliseconds: a day.
+pub const KEPT_MS: i64 = 86_400_000;
+
+/// When something that a device says it took at `taken_at` was so, by the desk's clock: as long before `received` as the
+/// device's own clock says that it had passed when it was sent. So it does not matter whether that clock is right, as
+/// long as it goes. `None` if it had been kept for more than a day.
+pub fn instant(taken_at: Timestamp, sent_at: Timestamp, received: Timestamp) -> Option<Timestamp> {
+    let kept_ms = sent_at.ms_since(taken_at).max(0);
+    (kept_ms <= KEPT_MS).then(|| received.plus_ms(-kept_ms))
+}
 
 /// One position of a rider.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +93,20 @@ mod tests {
     fn a_new_device_counts_anew() {
         assert!(fix(2, 1, 20).follows(&fix(1, 9_000, 10)));
         assert!(!fix(2, 9_000, 9).follows(&fix(1, 1, 10)), "what it sent late changes nothing");
+    }
+
+    #[test]
+    fn a_wrong_clock_makes_nobody_fresh_or_stale() {
+        let received = Timestamp(1_796_000_000_000);
+        for wrong_by in [0, -30 * KEPT_MS, 30 * KEPT_MS] {
+            let sent = received.plus_ms(wrong_by);
+            let at = |ago_ms: i64| instant(sent.plus_ms(-ago_ms), sent, received);
+            assert_eq!(at(0), Some(received));
+            assert_eq!(at(90_000), Some(received.plus_ms(-90_000)));
+            assert_eq!(at(-5_000), Some(received), "taken after it was sent: a clock that jumped");
+            assert_eq!(at(KEPT_MS), Some(received.plus_ms(-KEPT_MS)));
+            assert_eq!(at(KEPT_MS + 1), None);
+        }
     }
 
     #[test]

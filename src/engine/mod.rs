@@ -12,6 +12,7 @@
 //! | [`reconcile`] | folds the log against the rows and says what differs |
 //! | [`sealer`], [`seal_keys`], [`verify`] | the log is sealed as it grows; whether it still fits its seals |
 //! | [`export`] | the log as a file |
+//! | [`positions`] | where riders are: noted at once, written a moment later |
 //! | [`health`] | whether commands can be taken |
 
 pub mod executor;
@@ -20,6 +21,7 @@ pub mod export;
 pub mod health;
 pub mod housekeeping;
 pub mod office;
+pub mod positions;
 pub mod reconcile;
 pub mod rounds;
 pub mod seal_keys;

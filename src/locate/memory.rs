@@ -7,8 +7,6 @@
 //! One lock, held for what is changed or searched and never across an `await`. Cells are worked out before it is taken,
 //! so a position holds it for well under a microsecond, a usual search for some tens of them.
 
-mod best;
-
 use std::{
     collections::{HashMap, hash_map::Entry},
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
@@ -16,8 +14,7 @@ use std::{
 
 use h3o::{CellIndex, LatLng, Resolution};
 
-use self::best::Best;
-use super::{Near, Wanted};
+use super::{Near, Wanted, best::Best};
 use crate::domain::{
     fix::Fix,
     geo::Place,

@@ -7,8 +7,13 @@
 //! | file | |
 //! |---|---|
 //! | [`memory`] | an index in this process, on H3 cells |
+//! | `best` | the nearest few of many |
+//! | `redis` | an index that several nodes share (feature `redis`) |
 
+mod best;
 pub mod memory;
+#[cfg(feature = "redis")]
+pub mod redis;
 
 use crate::domain::{
     fix::Fix,
@@ -32,6 +37,12 @@ pub struct Near {
 #[error("positions can not be had now: {0}")]
 pub struct Away(pub String);
 
+/// What stands before the address; the address itself may hold a password.
+#[cfg(not(feature = "redis"))]
+fn scheme(url: &str) -> &str {
+    url.split_once("://").map_or("an index elsewhere", |(scheme, _)| scheme)
+}
+
 /// Whom a search is for.
 pub type Wanted<'a> = &'a (dyn Fn(RiderId) -> bool + Send + Sync);
 
@@ -47,6 +58,9 @@ pub fn pool_cell(place: Place) -> i64 {
 pub enum Locator {
     /// In this process.
     Memory(memory::Index),
+    /// In Redis.
+    #[cfg(feature = "redis")]
+    Redis(redis::Index),
 }
 
 impl Default for Locator {
@@ -56,6 +70,18 @@ impl Default for Locator {
 }
 
 impl Locator {
+    /// The index at `url`, such as `redis://host`; the one in this process if there is none.
+    ///
+    /// # Errors
+    /// If that is no address of an index, or of one that this program was not built for.
+    pub fn open(url: Option<&str>) -> Result<Self, Away> {
+        let Some(url) = url else { return Ok(Self::default()) };
+        #[cfg(feature = "redis")]
+        return redis::Index::open(url, "dispatch-desk").map(Self::Redis);
+        #[cfg(not(feature = "redis"))]
+        return Err(Away(format!("{} needs a program built with `--features redis`", scheme(url))));
+    }
+
     /// The nearest `limit` riders of `region` within `radius_m` metres of `from` (the edge counts as inside), of those whom
     /// `wanted` lets pass: nearest first, at equal distances by number.
     ///
@@ -73,6 +99,8 @@ impl Locator {
     ) -> Result<Vec<Near>, Away> {
         match self {
             Self::Memory(index) => Ok(index.nearest(region, from, radius_m, limit, wanted)),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.nearest(region, from, radius_m, limit, wanted).await,
         }
     }
 
@@ -84,6 +112,8 @@ impl Locator {
     pub async fn note(&self, region: RegionId, rider: RiderId, fix: Fix) -> Result<bool, Away> {
         match self {
             Self::Memory(index) => Ok(index.note(region, rider, fix)),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.note(region, rider, fix).await,
         }
     }
 
@@ -94,6 +124,8 @@ impl Locator {
     pub async fn relocate(&self, region: RegionId, rider: RiderId) -> Result<(), Away> {
         match self {
             Self::Memory(index) => index.relocate(region, rider),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.relocate(region, rider).await?,
         }
         Ok(())
     }
@@ -105,6 +137,8 @@ impl Locator {
     pub async fn forget(&self, rider: RiderId) -> Result<(), Away> {
         match self {
             Self::Memory(index) => index.forget(rider),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.forget(rider).await?,
         }
         Ok(())
     }
@@ -116,6 +150,8 @@ impl Locator {
     pub async fn of(&self, rider: RiderId) -> Result<Option<Fix>, Away> {
         match self {
             Self::Memory(index) => Ok(index.of(rider)),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.of(rider).await,
         }
     }
 
@@ -126,6 +162,46 @@ impl Locator {
     pub async fn count(&self) -> Result<usize, Away> {
         match self {
             Self::Memory(index) => Ok(index.count()),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.count().await,
+        }
+    }
+
+    /// Whether everybody of whom a position was noted may be in it. One in this process loses nobody.
+    ///
+    /// # Errors
+    /// [`Away`].
+    pub async fn is_whole(&self) -> Result<bool, Away> {
+        match self {
+            Self::Memory(_) => Ok(true),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.is_whole().await,
+        }
+    }
+
+    /// Begins to fill it, under a name that nobody else uses.
+    ///
+    /// # Errors
+    /// [`Away`].
+    #[cfg_attr(not(feature = "redis"), expect(unused_variables, reason = "only Redis asks"))]
+    pub async fn begin(&self, name: &str) -> Result<(), Away> {
+        match self {
+            Self::Memory(_) => Ok(()),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.begin(name).await,
+        }
+    }
+
+    /// Ends the filling of that name. Whether everybody is in it now.
+    ///
+    /// # Errors
+    /// [`Away`].
+    #[cfg_attr(not(feature = "redis"), expect(unused_variables, reason = "only Redis asks"))]
+    pub async fn filled(&self, name: &str) -> Result<bool, Away> {
+        match self {
+            Self::Memory(_) => Ok(true),
+            #[cfg(feature = "redis")]
+            Self::Redis(index) => index.filled(name).await,
         }
     }
 }

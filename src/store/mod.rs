@@ -13,6 +13,7 @@
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
 //! | `rounds`, `ledger`, `searches`, `pools`, `candidates` | who was asked; what is searched for; the manual pool; what is known of riders |
+//! | `positions` | where riders were last seen |
 //! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
@@ -47,6 +48,7 @@ mod offers;
 mod outcomes;
 mod people;
 mod pools;
+mod positions;
 mod read;
 mod readers;
 mod regions;
@@ -81,6 +83,7 @@ pub use log::{AttemptRow, EventRow};
 pub use outcomes::{OutcomeRow, etag};
 pub use people::RiderChange;
 pub use pools::{PoolListing, Pooled};
+pub use positions::Located;
 pub use read::{Attempt, Due, LedgerOffer, LogCounts};
 pub use readers::{EventPage, Offered};
 pub use regions::{DatedPolicy, RegionChange, RegionRecord};

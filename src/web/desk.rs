@@ -18,7 +18,6 @@ use crate::{
         executor::Executor,
         rounds::{Invitation, Rounds},
     },
-    locate::Locator,
     store::Db,
 };
 
@@ -119,7 +118,7 @@ impl Desk {
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
         let (uploads, exports, pace) = (Uploads::default(), Exports::default(), Pace::default());
         let waiting = AtomicUsize::new(0);
-        let rounds = Rounds::new(executor.clone(), Arc::new(Locator::default()));
+        let rounds = Rounds::new(executor.clone(), executor.positions().locator().clone());
         Self(Arc::new(Inner {
             executor,
             origin,

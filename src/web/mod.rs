@@ -18,6 +18,7 @@
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files`, `mask`, `picture` | what pages are made of |
 //! | `enter` | pages for everyone: links, taste, errors |
+//! | `positions` | where riders say that they are |
 //! | `uploads` | files that somebody looks at before they are imported |
 //! | `account/` | one's own account |
 //! | `admin/` | pages for keeping the desk |
@@ -48,6 +49,7 @@ mod password;
 mod peer;
 mod people;
 mod picture;
+mod positions;
 mod problem;
 mod problem_body;
 mod problem_code;

@@ -21,6 +21,7 @@ mod opening;
 mod parity;
 mod people;
 mod places;
+mod positions;
 pub mod raw;
 mod readers;
 mod reads;

@@ -7,8 +7,6 @@ mod by_hand;
 mod members;
 mod windows;
 
-use std::sync::Arc;
-
 use dispatch_desk::{
     domain::{
         actor::RequestKey,
@@ -51,7 +49,7 @@ impl<'a> Town<'a> {
             let place = Place { lat: PICKUP.lat + north, ..PICKUP };
             locator.note(NORTH, RiderId(number), Fix::new(1, NOON, place)).await.unwrap();
         }
-        Self { desk, rounds: Rounds::new(desk.executor.clone(), Arc::new(locator)) }
+        Self { desk, rounds: Rounds::new(desk.executor.clone(), locator) }
     }
 
     /// Lets the desk do what is due.

@@ -54,7 +54,7 @@ use crate::{
         decide::Denial,
         fingerprint::{Fingerprint, key_hash},
     },
-    engine::health::Pulse,
+    engine::{health::Pulse, positions::Positions},
     store::{Db, Product},
 };
 
@@ -140,6 +140,7 @@ struct Shared {
     db: Db,
     settings: Settings,
     pulse: Arc<Pulse>,
+    positions: Positions,
     head: watch::Sender<i64>,
     offers: watch::Sender<u64>,
 }
@@ -159,8 +160,10 @@ impl Executor {
             Product::Sqlite => 1,
             Product::Postgres => settings.lanes.max(1),
         };
+        let positions = Positions::new(settings.locator.clone());
         let shared = Arc::new(Shared {
             db,
+            positions,
             settings,
             pulse: Arc::new(Pulse::default()),
             head: watch::Sender::new(0),
@@ -236,6 +239,11 @@ impl Executor {
     /// Wakes whenever this executor has committed an offer.
     pub fn offers(&self) -> watch::Receiver<u64> {
         self.shared.offers.subscribe()
+    }
+
+    /// Where riders are.
+    pub fn positions(&self) -> &Positions {
+        &self.shared.positions
     }
 
     /// The database that it works on.

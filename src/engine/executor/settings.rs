@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::ticket::TicketKey,
+    locate::Locator,
 };
 
 /// How an executor works. The defaults are for production.
@@ -20,6 +21,8 @@ pub struct Settings {
     pub patience: Duration,
     /// Where unguessable tokens come from.
     pub entropy: Arc<dyn Entropy>,
+    /// Where riders are looked up: in this process, if not said otherwise.
+    pub locator: Locator,
     /// What tickets are signed with. All nodes on one database have the same.
     pub ticket_key: TicketKey,
 }
@@ -32,6 +35,7 @@ impl Default for Settings {
             lanes: 4,
             patience: Duration::from_secs(2),
             entropy: Arc::new(SystemEntropy),
+            locator: Locator::default(),
             ticket_key: random_key(&SystemEntropy),
         }
     }

@@ -92,6 +92,7 @@ impl Executor {
         let erased = AdminEvent::new(AdminAction::Erased, AdminSubject::Rider(id));
         office.note(erased.in_region(rider.region));
         office.commit().await?;
+        self.positions().rider_changed(self.db(), id).await;
         Ok(())
     }
 

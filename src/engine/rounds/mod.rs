@@ -41,8 +41,6 @@ mod window;
 mod wish;
 mod writing;
 
-use std::sync::Arc;
-
 pub use self::{
     look::{Looked, Wanted, among},
     member::{DeclineReply, Invitation, TicketOf},
@@ -58,17 +56,17 @@ use crate::{domain::fingerprint::hex, locate::Locator, store};
 #[derive(Clone, Debug)]
 pub struct Rounds {
     executor: Executor,
-    locator: Arc<Locator>,
+    locator: Locator,
 }
 
 impl Rounds {
     /// Rounds that ask the riders whom `locator` knows, and act through `executor`.
-    pub const fn new(executor: Executor, locator: Arc<Locator>) -> Self {
+    pub const fn new(executor: Executor, locator: Locator) -> Self {
         Self { executor, locator }
     }
 
     /// Where riders are.
-    pub fn locator(&self) -> &Locator {
+    pub const fn locator(&self) -> &Locator {
         &self.locator
     }
 

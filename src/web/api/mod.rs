@@ -8,7 +8,7 @@
 //! | `detail` | what is written on a task |
 //! | `offers` | an offer by its token |
 //! | `rounds`, `wishes`, `manual_pool` | who would be asked, who was; what dispatchers ask for; what nobody took |
-//! | `rider`, `track` | the clients of riders and customers |
+//! | `rider`, `location`, `track` | the clients of riders and customers |
 //! | `events`, `status` | the log; time and health |
 //! | `description` | the OpenAPI document |
 
@@ -17,6 +17,7 @@ mod commands;
 mod description;
 mod detail;
 mod events;
+mod location;
 mod manual_pool;
 mod offers;
 mod rider;
@@ -83,7 +84,7 @@ pub fn router() -> OpenApiRouter<Desk> {
         .routes(routes!(rider::decline))
         .routes(routes!(rider::tasks))
         .routes(routes!(rider::duty))
-        .routes(routes!(rider::location))
+        .routes(routes!(location::location))
         .routes(routes!(track::read))
         .routes(routes!(track::cancel))
         .routes(routes!(events::log))

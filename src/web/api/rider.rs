@@ -1,4 +1,4 @@
-//! The rider's client: what may be grabbed, what is mine, duty and position.
+//! The rider's client: what may be grabbed, what is mine, duty. (Positions: `location`.)
 
 use axum::{Json, extract::State, response::Response};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     super::{
         desk::Desk,
-        extract::{Body, InPath, Key, Object, Query},
+        extract::{Body, InPath, Key, Query},
         problem::{Problem, ProblemCode},
         who::Caller,
     },
@@ -18,8 +18,7 @@ use super::{
 use crate::{
     domain::{
         facts::Duty,
-        geo::Place,
-        id::{RiderId, TaskId, Timestamp, rfc3339},
+        id::{RiderId, TaskId, Timestamp},
     },
     engine::rounds::DeclineReply,
     store::{self, Card, RiderAccount, RiderChange, Tx},
@@ -27,10 +26,9 @@ use crate::{
 
 /// The most tasks on one page of the pool.
 const PAGE: i64 = 50;
-/// The most positions in one message.
-const MOST_FIXES: usize = 100;
 
-fn me(caller: &Caller) -> Result<(RiderId, &RiderAccount), Problem> {
+/// The rider who asks.
+pub(super) fn me(caller: &Caller) -> Result<(RiderId, &RiderAccount), Problem> {
     let me = caller.actor.rider().zip(caller.rider.as_ref());
     me.ok_or_else(|| Problem::new(ProblemCode::Forbidden, caller.lang))
 }
@@ -176,75 +174,4 @@ pub(super) async fn duty(
         changed.map_err(|error| Problem::of(&error, caller.lang))?;
     }
     Ok(Json(body))
-}
-
-/// One position.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Fix {
-    /// Counts up on the device: an older one never replaces a newer one.
-    seq: i64,
-    /// When it was taken.
-    #[serde(with = "rfc3339")]
-    #[schema(value_type = String, format = DateTime)]
-    at: Timestamp,
-    /// Degrees, WGS-84.
-    #[schema(minimum = -90, maximum = 90)]
-    lat: f64,
-    /// Degrees, WGS-84.
-    #[schema(minimum = -180, maximum = 180)]
-    lng: f64,
-}
-
-/// Positions, in any order.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct LocationBody {
-    /// The positions since the last message.
-    #[schema(value_type = Vec<Fix>, min_items = 1, max_items = 100)]
-    fixes: Vec<Object<Fix>>,
-}
-
-/// What was kept of the positions.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct LocationAnswer {
-    /// Whether the latest of them is now the rider's last known position. If not, a newer one was known already.
-    kept: bool,
-}
-
-/// Where I am. The position with the largest `seq` is kept.
-#[utoipa::path(
-    post, path = "/api/v1/rider/location", tag = "rider", operation_id = "riderLocation",
-    request_body = LocationBody,
-    responses((status = 200, body = LocationAnswer)), security(("token" = []))
-)]
-pub(super) async fn location(
-    State(desk): State<Desk>,
-    caller: Caller,
-    Body(body): Body<LocationBody>,
-) -> Result<Json<LocationAnswer>, Problem> {
-    let (id, _) = me(&caller)?;
-    let lang = caller.lang;
-    if body.fixes.is_empty() || body.fixes.len() > MOST_FIXES {
-        let wrong = Problem::new(ProblemCode::BodyInvalid, lang);
-        return Err(wrong.with(format!("fixes: 1 to {MOST_FIXES}")).at("/fixes"));
-    }
-    for (index, Object(fix)) in body.fixes.iter().enumerate() {
-        let wrong = |code| Err(Problem::new(code, lang).at(format!("/fixes/{index}")));
-        if !(Place { lat: fix.lat, lng: fix.lng }).is_on_earth() {
-            return wrong(ProblemCode::NotOnEarth);
-        }
-        if !fix.at.is_writable() {
-            return wrong(ProblemCode::TimeOutOfRange);
-        }
-    }
-    let Some(Object(last)) = body.fixes.iter().max_by_key(|fix| fix.0.seq) else {
-        return Err(Problem::new(ProblemCode::BodyInvalid, lang));
-    };
-    let failed = |error: store::Error| Problem::read(&error, lang);
-    let mut tx = desk.db().begin().await.map_err(failed)?;
-    let place = Place { lat: last.lat, lng: last.lng };
-    let kept = tx.put_fix(id, last.seq, last.at, place).await.map_err(failed)?;
-    tx.commit().await.map_err(failed)?;
-    Ok(Json(LocationAnswer { kept: kept > 0 }))
 }

@@ -43,7 +43,7 @@ pub(super) async fn choices(
     let at = card.detail.pickup.place();
     let owner = card.task.state.rider();
     let seen =
-        |account: &RiderAccount| (account.rider.id, account.place.zip(account.rider.last_fix_at));
+        |account: &RiderAccount| (account.rider.id, account.place().zip(account.rider.last_fix_at));
     let seen: Vec<_> = riders.iter().map(seen).filter(|(id, _)| Some(*id) != owner).collect();
     let ranking = rounds::among(tx, &card.task, region, at, &seen).await?;
     let accounts: HashMap<_, _> =

@@ -133,7 +133,7 @@ async fn read(
     {
         before = Some((about.id, seat.draft(key).await));
     }
-    let cards = Cards { desk, seat, zone, mode, now, from: account.place, before };
+    let cards = Cards { desk, seat, zone, mode, now, from: account.place(), before };
     let held = tx.cards_held_by(me).await?;
     let (offers, mine): (Vec<_>, Vec<_>) =
         held.iter().partition(|card| card.task.state.name() == StateName::Offered);

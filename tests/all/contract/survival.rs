@@ -14,6 +14,11 @@ const SAMPLES: &[(&str, &str)] = &[
     ("policy", "(region_id, version, starts_at, rules) VALUES (1, 1, 0, '{}')"),
     ("rider", "(id, region_id, name, capacity, duty) VALUES (1, 1, '骑手', 2, 'on')"),
     ("rider_location", "(rider_id, seq, at, lat, lng) VALUES (1, 1, 1, 31.25, 121.5)"),
+    ("rider_device", "(device, rider_id, seen_at) VALUES (7, 1, 1)"),
+    (
+        "rider_signal",
+        "(rider_id, kind, first_at, last_at, times, evidence) VALUES (1, 'speed', 1, 2, 3, '{}')",
+    ),
     ("staff", "(id, name, role) VALUES (1, '调度', 'dispatcher')"),
     ("staff_region", "(staff_id, region_id) VALUES (1, 1)"),
     (

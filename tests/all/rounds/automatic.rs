@@ -217,7 +217,7 @@ for_each_database!(an_old_timer_never_touches_a_newer_offer, |desk| async move {
 
 for_each_database!(two_nodes_that_look_at_once_ask_once, |desk| async move {
     let town = Town::of(&desk, rules()).await;
-    let other = Rounds::new(desk.executor.clone(), Arc::new(Locator::default()));
+    let other = Rounds::new(desk.executor.clone(), Locator::default());
     let tasks = desk.create_many(8).await;
     let (one, two) = tokio::join!(town.rounds.run_once(), other.run_once());
     one.unwrap();

@@ -57,7 +57,7 @@ pub async fn chicago(index: &Locator) {
     let mut found = 0;
     for from in places.iter().step_by(61) {
         found += brute.compare(index, *from, 2_000.0, 30, |_| true).await;
-        found += brute.compare(index, *from, 10_000.0, 200, |rider| rider.0 % 5 == 0).await;
+        found += brute.compare(index, *from, 10_000.0, 30, |rider| rider.0 % 5 == 0).await;
     }
     assert!(places.len() > 10_000 && found > 10_000, "{} places, {found} found", places.len());
 }

@@ -14,6 +14,7 @@ use crate::{
         task::State,
         ticket::TicketKey,
     },
+    engine::positions::Positions,
     fault::{Fault, planted},
     store::{self, RiderChange, Tx},
 };
@@ -24,6 +25,7 @@ pub(super) async fn load(
     jobs: &[Job],
     rider_change: Option<(RiderId, &RiderChange, &Actor)>,
     key: &TicketKey,
+    positions: &Positions,
 ) -> store::Result<World> {
     let (mut staff, mut regions) = (BTreeSet::new(), BTreeSet::new());
     let (mut riders, mut tasks) = (BTreeSet::new(), BTreeSet::new());
@@ -56,6 +58,10 @@ pub(super) async fn load(
     tx.load_places(&mut riders).await?;
     if regions.iter().any(|region| region.policy.position_max_age_ms.is_some()) {
         tx.load_fixes(&mut riders).await?;
+        for rider in &mut riders {
+            // What riders have sent counts from then on, not from when it is written.
+            rider.last_fix_at = rider.last_fix_at.max(positions.seen_at(rider.id));
+        }
     }
 
     let mut world = World {

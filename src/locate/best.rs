@@ -2,11 +2,11 @@
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
-use super::super::{Near, Wanted};
+use super::{Near, Wanted};
 use crate::domain::{fix::Fix, geo::Place, id::RiderId};
 
 /// Keeps the nearest of those who are offered, the worst of them on top.
-pub(in crate::locate) struct Best<'a> {
+pub(super) struct Best<'a> {
     from: Place,
     radius_m: f64,
     limit: usize,
@@ -16,17 +16,12 @@ pub(in crate::locate) struct Best<'a> {
 
 impl<'a> Best<'a> {
     /// None yet, of at most `limit` within `radius_m` metres of `from`.
-    pub(in crate::locate) fn new(
-        from: Place,
-        radius_m: f64,
-        limit: usize,
-        wanted: Wanted<'a>,
-    ) -> Self {
+    pub(super) fn new(from: Place, radius_m: f64, limit: usize, wanted: Wanted<'a>) -> Self {
         Self { from, radius_m, limit, wanted, kept: BinaryHeap::new() }
     }
 
     /// How far away somebody may be who still has a chance; less than nothing if nobody has.
-    pub(in crate::locate) fn worst_m(&self) -> f64 {
+    pub(super) fn worst_m(&self) -> f64 {
         if self.limit == 0 {
             return f64::NEG_INFINITY;
         }
@@ -35,7 +30,7 @@ impl<'a> Best<'a> {
     }
 
     /// Offers a rider.
-    pub(in crate::locate) fn offer(&mut self, rider: RiderId, fix: &Fix) {
+    pub(super) fn offer(&mut self, rider: RiderId, fix: &Fix) {
         let distance_m = self.from.metres_to(fix.place);
         // Not "greater than": a radius that is no number lets nobody in.
         let within = distance_m <= self.worst_m();
@@ -60,7 +55,7 @@ impl<'a> Best<'a> {
     }
 
     /// Those who were kept, nearest first, at equal distances by number.
-    pub(in crate::locate) fn in_order(self) -> Vec<Near> {
+    pub(super) fn in_order(self) -> Vec<Near> {
         self.kept.into_sorted_vec().into_iter().map(|farthest| farthest.0).collect()
     }
 }
