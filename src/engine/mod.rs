@@ -11,6 +11,7 @@
 //! | [`reconcile`] | folds the log against the rows and says what differs |
 //! | [`sealer`], [`seal_keys`], [`verify`] | the log is sealed as it grows; whether it still fits its seals |
 //! | [`export`] | the log as a file |
+//! | [`hub`] | live readers of the log |
 //! | [`health`] | whether commands can be taken |
 
 pub mod executor;
@@ -18,6 +19,7 @@ pub mod expiry;
 pub mod export;
 pub mod health;
 pub mod housekeeping;
+pub mod hub;
 pub mod office;
 pub mod reconcile;
 pub mod seal_keys;

@@ -12,6 +12,7 @@
 //! | `write`, `offers`, `creations`, `log`, `outcomes` | writing what was decided |
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
+//! | `live`, `hints` | what live readers ask for; hints between nodes |
 //! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
@@ -36,7 +37,9 @@ mod db;
 mod erase;
 mod error;
 mod factors;
+mod hints;
 mod lists;
+mod live;
 mod load;
 mod load_people;
 mod log;
@@ -66,7 +69,9 @@ pub use db::{Db, Product, Time};
 pub use erase::Retention;
 pub use error::{Error, Remedy, Result};
 pub use factors::{DeskRule, Factor};
+pub use hints::Hints;
 pub use lists::{Card, Detail, Listing};
+pub use live::{Before, OpenSession};
 pub use load::{CreatedTask, StoredOutcome};
 pub use load_people::LockedRegions;
 pub use log::{AttemptRow, EventRow};

@@ -100,11 +100,13 @@ pub const DOORS: &[Door] = &[
     post("/password/{token}", May::Holder),
     post("/set-up/{token}", May::Holder),
     get("/t/{token}", May::Holder),
+    get("/t/{token}/stream", May::Holder),
     post("/t/{token}/cancel", May::Holder),
     get("/api/v1/track/{token}", May::Holder),
     post("/api/v1/track/{token}/cancel", May::Holder),
     // --- the console ---
     get("/board", May::Desk(Matter::Board)),
+    get("/board/stream", May::Desk(Matter::Board)),
     get("/tasks/new", May::DeskCommand),
     post("/tasks/new", May::DeskCommand),
     get("/tasks/{id}", May::Desk(Matter::Board)),
@@ -150,6 +152,7 @@ pub const DOORS: &[Door] = &[
     get("/audit/export.jsonl", May::Desk(Matter::Audit)),
     // --- the rider's page ---
     get("/rider", May::Rider),
+    get("/rider/stream", May::Rider),
     post("/rider/duty", May::Rider),
     post("/rider/tasks/{id}/{verb}", May::Rider),
     get("/rider/me", May::Rider),
@@ -182,6 +185,7 @@ pub const DOORS: &[Door] = &[
     post("/api/v1/rider/duty", May::Script(RIDERS)),
     post("/api/v1/rider/location", May::Script(RIDERS)),
     get("/api/v1/events", May::Script(LOG_READERS)),
+    get("/api/v1/stream", May::Script(LOG_READERS)),
 ];
 
 impl Door {

@@ -17,6 +17,7 @@
 //! | `extract` | what a request may hold |
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files`, `mask`, `picture` | what pages are made of |
+//! | `live/` | live streams |
 //! | `enter` | pages for everyone: links, taste, errors |
 //! | `uploads` | files that somebody looks at before they are imported |
 //! | `account/` | one's own account |
@@ -41,6 +42,7 @@ mod form_token;
 mod forms;
 mod gate;
 mod headers;
+mod live;
 mod mask;
 mod pace;
 mod page;

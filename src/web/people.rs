@@ -36,6 +36,8 @@ const SEEN: &str = "seen";
 const DRAFTS: &str = "drafts";
 /// Set in the session of somebody who has to set up a second factor before anything else.
 pub(super) const FACTOR_DUE: &str = "factor_due";
+/// The header of what pages fetch by themselves.
+const BY_ITSELF: &str = "x-by-itself";
 /// How many of those are kept.
 const MOST_DRAFTS: usize = 4;
 /// A session is noted as used once in so many milliseconds: each note is a write.
@@ -202,6 +204,11 @@ pub(super) fn zone(regions: &[NamedRegion], now: Timestamp) -> Zone {
     Zone { zone, now }
 }
 
+/// Whether a page asks by itself, with nobody there: a stream, or what it makes the page fetch. That keeps no session alive.
+fn is_by_itself(parts: &Parts) -> bool {
+    parts.uri.path().ends_with("/stream") || parts.headers.contains_key(BY_ITSELF)
+}
+
 async fn seat(parts: &mut Parts, desk: &Desk) -> Result<Option<Seat>, Response> {
     let Ok(taste) = Taste::from_request_parts(parts, desk).await;
     let session = Session::from_request_parts(parts, desk).await;
@@ -220,6 +227,9 @@ async fn seat(parts: &mut Parts, desk: &Desk) -> Result<Option<Seat>, Response> 
         return Ok(None);
     };
     let now = desk.now();
+    if is_by_itself(parts) {
+        return Ok(Some(Seat { caller, taste, session }));
+    }
     let seen = session.get::<i64>(SEEN).await.ok().flatten().unwrap_or_default();
     if now.0.saturating_sub(seen) >= NOTED_EVERY_MS {
         session.insert(SEEN, now.0).await.map_err(|_| away())?;

@@ -404,7 +404,15 @@ impl Ask<'_> {
                 (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
             })
             .collect();
-        let body = response.text().await.expect("all of the answer");
+        let mut response = response;
+        let body = if headers.get("content-type").is_some_and(|kind| kind.contains("event-stream"))
+        {
+            // It has no end: its first words are enough here.
+            let first = response.chunk().await.expect("a frame").unwrap_or_default();
+            String::from_utf8_lossy(&first).into_owned()
+        } else {
+            response.text().await.expect("all of the answer")
+        };
         let got = Got { asked: format!("{} {}", self.method, self.path), status, headers, body };
         got.carries_what_every_answer_must();
         let path = self.path.split('?').next().unwrap_or_default();

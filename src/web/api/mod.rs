@@ -8,7 +8,8 @@
 //! | `detail` | what is written on a task |
 //! | `offers` | an offer by its token |
 //! | `rider`, `track` | the clients of riders and customers |
-//! | `events`, `status` | the log; time and health |
+//! | `events`, `stream` | the log, pulled and pushed |
+//! | `status` | time and health |
 //! | `description` | the OpenAPI document |
 
 mod bulk;
@@ -19,6 +20,7 @@ mod events;
 mod offers;
 mod rider;
 mod status;
+mod stream;
 mod tasks;
 mod track;
 mod view;
@@ -31,6 +33,7 @@ use axum::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub use description::description;
+pub(super) use view::EventItem;
 
 use super::{desk::Desk, pace, problem::Problem};
 use crate::{
@@ -71,6 +74,7 @@ pub fn router() -> OpenApiRouter<Desk> {
         .routes(routes!(track::read))
         .routes(routes!(track::cancel))
         .routes(routes!(events::log))
+        .routes(routes!(stream::stream))
         .routes(routes!(status::time))
         .routes(routes!(status::alive))
         .routes(routes!(status::ready))

@@ -117,8 +117,13 @@ pub(super) async fn enter(
 }
 
 /// This device is forgotten.
-pub(super) async fn sign_out(taste: Taste, session: Session) -> Result<Response, Problem> {
+pub(super) async fn sign_out(
+    State(desk): State<Desk>,
+    taste: Taste,
+    session: Session,
+) -> Result<Response, Problem> {
     let gone = session.flush().await;
     gone.map_err(|_| Problem::new(ProblemCode::Unavailable, taste.lang))?;
+    desk.hub().look_at_rights();
     Ok(people::farewell("/rider/closed"))
 }

@@ -15,6 +15,7 @@ use super::{
     desk::Desk,
     extract::{Form, Query, TokenPath},
     forms::{self, Typed},
+    live,
     page::{Shell, Taste, When, Zone, encode, filters, render, words},
     problem::{Problem, ProblemCode},
     trouble::Trouble,
@@ -35,7 +36,10 @@ const EVERY: u32 = 20;
 
 /// The routes of customers.
 pub(super) fn router() -> Router<Desk> {
-    Router::new().route("/t/{token}", get(page)).route("/t/{token}/cancel", post(cancel))
+    Router::new()
+        .route("/t/{token}", get(page))
+        .route("/t/{token}/stream", get(live::pages::customer))
+        .route("/t/{token}/cancel", post(cancel))
 }
 
 struct Step {
