@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     domain::seal::Keys,
-    engine::{expiry::Expiry, housekeeping::Housekeeping, sealer::Sealer},
+    engine::{expiry::Expiry, housekeeping::Housekeeping, hub::Hub, sealer::Sealer},
 };
 
 /// How long and how many.
@@ -134,6 +134,11 @@ impl Server {
     /// Where it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Tells its live readers what happens.
+    pub fn hub(&self) -> &Hub {
+        self.desk.hub()
     }
 
     /// Takes no more connections, lets what is under way be answered, then ends the executor and closes the

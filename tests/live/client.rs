@@ -151,7 +151,8 @@ impl Stream {
     /// The same for somebody who sees nothing of what happened.
     pub async fn sees_nothing(&mut self, face: &Face, through: i64) {
         let frames = self.beats(face, through).await;
-        assert!(frames.iter().all(|frame| frame.name == "through"), "{frames:?}");
+        let quiet = ["hello", "through"];
+        assert!(frames.iter().all(|frame| quiet.contains(&frame.name.as_str())), "{frames:?}");
     }
 
     /// Reads to its end, and returns the frames that came.

@@ -12,4 +12,5 @@ mod http;
 
 mod chain;
 mod client;
+mod ends;
 mod sight;
