@@ -55,7 +55,8 @@ pub struct Face {
     pub book: Arc<Book>,
     client: reqwest::Client,
     turn: AtomicUsize,
-    servers: Vec<Server>,
+    /// That of this process.
+    pub servers: Vec<Server>,
     _other: Option<Child>,
 }
 
@@ -146,11 +147,6 @@ impl Face {
     /// The address of the first server, without a scheme.
     pub fn address(&self) -> &str {
         self.origins[0].trim_start_matches("http://")
-    }
-
-    /// How many read live from the server of this process, and what became of those who did.
-    pub fn figures(&self) -> hub::Figures {
-        self.servers[0].hub().figures()
     }
 
     /// Ends the server of this process in good order.
