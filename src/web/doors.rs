@@ -82,6 +82,7 @@ pub const DOORS: &[Door] = &[
     get("/rules/access", May::Anyone),
     get("/taste", May::Anyone),
     get("/style-{version}", May::Anyone),
+    get("/scripts-{version}/{file}", May::Anyone),
     get("/sign-in", May::Anyone),
     post("/sign-in", May::Anyone),
     post("/sign-in/code", May::Anyone),
@@ -222,9 +223,13 @@ pub(super) fn door(method: &Method, extensions: &Extensions) -> Option<&'static 
     DOORS.iter().find(|door| door.method == method && same(door.path, path))
 }
 
-/// Whether a door's path is this one. The name of the style sheet has its version in it.
+/// Whether a door's path is this one. The names of the style sheet and of the scripts have their versions in them.
 fn same(door: &str, path: &str) -> bool {
-    door == path || (door == "/style-{version}" && path == super::files::style())
+    match door {
+        "/style-{version}" => path == super::files::style(),
+        "/scripts-{version}/{file}" => path == *super::files::SCRIPT_ROUTE,
+        _ => door == path,
+    }
 }
 
 /// Whether somebody in `role` may come through the door that the request came to.

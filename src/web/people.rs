@@ -14,7 +14,7 @@ use super::{
     forms::Typed,
     page::{Shell, Taste, Zone, encode, words},
     problem::{Problem, ProblemCode},
-    session::{DEVICE, Lifetime, OWNER, Sessions, id_hash},
+    session::{DEVICE, Lifetime, OWNER, Sessions, id_hash, is_by_itself},
     who::Caller,
 };
 use crate::{
@@ -36,8 +36,6 @@ const SEEN: &str = "seen";
 const DRAFTS: &str = "drafts";
 /// Set in the session of somebody who has to set up a second factor before anything else.
 pub(super) const FACTOR_DUE: &str = "factor_due";
-/// The header of what pages fetch by themselves.
-const BY_ITSELF: &str = "x-by-itself";
 /// How many of those are kept.
 const MOST_DRAFTS: usize = 4;
 /// A session is noted as used once in so many milliseconds: each note is a write.
@@ -202,11 +200,6 @@ impl Seat {
 pub(super) fn zone(regions: &[NamedRegion], now: Timestamp) -> Zone {
     let zone = regions.first().map_or(chrono_tz::UTC, |found| found.region.time_zone);
     Zone { zone, now }
-}
-
-/// Whether a page asks by itself, with nobody there: a stream, or what it makes the page fetch. That keeps no session alive.
-fn is_by_itself(parts: &Parts) -> bool {
-    parts.uri.path().ends_with("/stream") || parts.headers.contains_key(BY_ITSELF)
 }
 
 async fn seat(parts: &mut Parts, desk: &Desk) -> Result<Option<Seat>, Response> {

@@ -34,6 +34,7 @@ const MOST_TASKS: usize = 200;
 struct Gathered {
     tasks: BTreeSet<TaskId>,
     others: bool,
+    actions: BTreeSet<String>,
     /// Whether the tasks to grab are not the same any more.
     pool: bool,
 }
@@ -231,10 +232,13 @@ impl Follower {
                     self.queue.push_back(Told::Event(Seen::new(Arc::clone(batch), index, sight)));
                     self.told = number;
                 }
-                (Some(_), Pace::Board) => match item.event.task_id {
-                    Some(task) => drop(self.gathered.tasks.insert(TaskId(task))),
-                    None => self.gathered.others = true,
-                },
+                (Some(_), Pace::Board) => {
+                    match item.event.task_id {
+                        Some(task) => drop(self.gathered.tasks.insert(TaskId(task))),
+                        None => self.gathered.others = true,
+                    }
+                    self.gathered.actions.insert(item.event.action.clone());
+                }
                 (None, _) => {}
             }
             if rights.actor.rider().is_some() && item.stirs_pool(&rights.regions) {
@@ -249,7 +253,7 @@ impl Follower {
 
     /// Tells what has gathered, and then nothing more of the kind for a while.
     fn tell_gathered(&mut self) {
-        let Gathered { tasks, others, pool } = std::mem::take(&mut self.gathered);
+        let Gathered { tasks, others, actions, pool } = std::mem::take(&mut self.gathered);
         if pool {
             self.queue.push_back(Told::Pool);
         }
@@ -260,6 +264,7 @@ impl Follower {
                 through: self.seen,
                 tasks: few.then(|| tasks.into_iter().collect()),
                 others,
+                actions: actions.into_iter().collect(),
             });
             self.told = self.seen;
         }

@@ -114,6 +114,8 @@ pub enum Told {
         tasks: Option<Vec<TaskId>>,
         /// Whether something else changed: people, rules.
         others: bool,
+        /// What was done, each once.
+        actions: Vec<String>,
     },
     /// What this rider could grab is not the same any more.
     Pool,

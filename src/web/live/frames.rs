@@ -32,9 +32,8 @@ pub(super) fn frame(told: &Told, retry_ms: u16) -> Bytes {
         Told::Through { after, through } => {
             text("through", Some(*through), &json!({ "after": after, "through": through }))
         }
-        Told::Changed { after, through, tasks, others } => {
-            let data =
-                json!({ "after": after, "through": through, "tasks": tasks, "others": others });
+        Told::Changed { after, through, tasks, others, actions } => {
+            let data = json!({ "after": after, "through": through, "tasks": tasks, "others": others, "actions": actions });
             text("changes", Some(*through), &data)
         }
         Told::Pool => Bytes::from_static(b"event: pool\ndata: {}\n\n"),

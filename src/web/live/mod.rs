@@ -3,11 +3,13 @@
 //! | file | |
 //! |---|---|
 //! | `frames` | what is told, as bytes |
+//! | `mark` | what a page carries so that it can follow |
 //! | `pages` | the streams of the pages, one per role |
 //!
 //! The stream of scripts is `api::stream`. Who reads what is decided in [`hub`](crate::engine::hub).
 
 mod frames;
+mod mark;
 pub(super) mod pages;
 
 use axum::{
@@ -18,6 +20,8 @@ use axum::{
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
+
+pub(super) use mark::Mark;
 
 use super::{
     crowd::Hold,

@@ -46,7 +46,8 @@ pub(super) async fn command(
         Ok(parsed) => parsed,
         Err(wrong) => {
             let trouble = Some(Trouble::saying(words(lang, wrong.words, &[])));
-            let showing = Showing { trouble, before: Some((id, typed)) };
+            let before = Some((id, typed));
+            let showing = Showing { trouble, before, ..Showing::default() };
             let status = StatusCode::UNPROCESSABLE_ENTITY;
             return show(&desk, &seat, Asked::default(), showing, status).await;
         }
@@ -65,7 +66,8 @@ pub(super) async fn command(
         Err(error) => {
             let action = format!("/rider/tasks/{id}/{verb}");
             let (trouble, status) = Trouble::of(&error, action, &typed, lang);
-            let showing = Showing { trouble: Some(trouble), before: Some((id, typed)) };
+            let (trouble, before) = (Some(trouble), Some((id, typed)));
+            let showing = Showing { trouble, before, ..Showing::default() };
             show(&desk, &seat, Asked::default(), showing, status).await
         }
     }

@@ -1,23 +1,23 @@
 //! What a rider sees: offers first, then what is mine, then what may be grabbed, then what lately went elsewhere.
 
 use askama::Template;
-use axum::{
-    extract::State,
-    http::{HeaderValue, StatusCode, header},
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
 
-use super::super::{
-    answer_page::{self, Banner},
-    chip::{Chip, distance, money, span},
-    desk::Desk,
-    extract::Query,
-    forms::{Typed, reasons},
-    page::{Shell, Taste, When, Zone, filters, render},
-    people::{RiderSeat, Seat, zone},
-    problem::{Problem, ProblemCode},
-    trouble::Trouble,
+use super::{
+    super::{
+        answer_page::{self, Banner},
+        chip::{Chip, distance, money, span},
+        desk::Desk,
+        extract::Query,
+        forms::{Typed, reasons},
+        live::Mark,
+        page::{Shell, Taste, When, Zone, filters, render},
+        people::{RiderSeat, Seat, zone},
+        problem::{Problem, ProblemCode},
+        trouble::Trouble,
+    },
+    lost::{Lost, lost},
 };
 use crate::{
     domain::{
@@ -88,6 +88,7 @@ struct Page {
     mine: Vec<TaskCard>,
     pool: Vec<TaskCard>,
     next: Option<TaskId>,
+    lost: Vec<Lost>,
     gone: Vec<Gone>,
     decline_reasons: &'static [&'static str],
     hand_back_reasons: &'static [&'static str],
@@ -100,6 +101,10 @@ pub(super) struct Showing {
     pub(super) trouble: Option<Trouble>,
     /// The task that it was about, and what was typed.
     pub(super) before: Option<(TaskId, Typed)>,
+    /// Whether it was asked for, so that it can be asked for again: it follows what happens.
+    pub(super) live: bool,
+    /// Whether it comes anew by itself: an answer stays until it was read.
+    pub(super) quiet: bool,
 }
 
 /// Whose answer is to be shown, and from where on the pool goes.
@@ -108,6 +113,8 @@ pub(super) struct Asked {
     answer: Option<String>,
     verb: Option<String>,
     beyond: Option<i64>,
+    /// The tasks that could be grabbed on the page that is shown, with dots between them.
+    seen: Option<String>,
 }
 
 /// The rider's page.
@@ -117,11 +124,8 @@ pub(super) async fn page(
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
     let quiet = asked.answer.is_none() && asked.beyond.is_none();
-    let mut response = show(&desk, &seat, asked, Showing::default(), StatusCode::OK).await?;
-    if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&EVERY.to_string())) {
-        response.headers_mut().insert(header::REFRESH, every);
-    }
-    Ok(response)
+    let showing = Showing { live: true, quiet, ..Showing::default() };
+    show(&desk, &seat, asked, showing, StatusCode::OK).await
 }
 
 /// Renders the page as things are now.
@@ -223,6 +227,16 @@ async fn read(
     let most = usize::try_from(PAGE).unwrap_or_default();
     let more = pool.len() > most;
     pool.truncate(most);
+    let lost = lost(&mut tx, asked.seen.as_deref(), region, &held, &pool).await?;
+    let (number, _) = tx.head().await?;
+    let mark = Mark {
+        kind: "rider",
+        stream: "/rider/stream".to_owned(),
+        number,
+        task: None,
+        poll_s: if showing.quiet { EVERY } else { 0 },
+        sounds: true,
+    };
     let verb = asked.verb.as_deref().and_then(Verb::parse);
     let (riders, staff) = answer.as_ref().map(answer_page::named).unwrap_or_default();
     let names = tx.names(&riders, &staff).await?;
@@ -233,7 +247,8 @@ async fn read(
         Some(Gone { id: offer.task, at: zone.when(at), answer: format!("offer-{answer}") })
     });
     Ok(Some(Page {
-        shell: seat.shell(desk, &regions, zone),
+        shell: Shell { live: showing.live.then_some(mark), ..seat.shell(desk, &regions, zone) },
+        lost,
         duty: account.rider.duty.as_str(),
         duties: Duty::ALL,
         holds: account.holds,

@@ -2,6 +2,7 @@
 
 mod act;
 mod home;
+mod lost;
 
 use axum::{
     Router,
