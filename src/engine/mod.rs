@@ -13,6 +13,7 @@
 //! | [`sealer`], [`seal_keys`], [`verify`] | the log is sealed as it grows; whether it still fits its seals |
 //! | [`export`] | the log as a file |
 //! | [`positions`] | where riders are: noted at once, written a moment later |
+//! | [`hub`] | live readers of the log |
 //! | [`health`] | whether commands can be taken |
 
 pub mod executor;
@@ -20,6 +21,7 @@ pub mod expiry;
 pub mod export;
 pub mod health;
 pub mod housekeeping;
+pub mod hub;
 pub mod office;
 pub mod positions;
 pub mod reconcile;

@@ -14,6 +14,7 @@
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
 //! | `rounds`, `ledger`, `searches`, `pools`, `candidates` | who was asked; what is searched for; the manual pool; what is known of riders |
 //! | `positions` | where riders were last seen |
+//! | `live`, `hints` | what live readers ask for; hints between nodes |
 //! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
@@ -39,8 +40,10 @@ mod db;
 mod erase;
 mod error;
 mod factors;
+mod hints;
 mod ledger;
 mod lists;
+mod live;
 mod load;
 mod load_people;
 mod log;
@@ -75,8 +78,10 @@ pub use db::{Db, Product, Time};
 pub use erase::Retention;
 pub use error::{Error, Remedy, Result};
 pub use factors::{DeskRule, Factor};
+pub use hints::Hints;
 pub use ledger::{Asked, HeldTicket, LedgerLine};
 pub use lists::{Card, Detail, Listing};
+pub use live::{Before, OpenSession};
 pub use load::{CreatedTask, Member, StoredOutcome};
 pub use load_people::LockedRegions;
 pub use log::{AttemptRow, EventRow};

@@ -16,6 +16,7 @@ use crate::{
     },
     engine::{
         executor::Executor,
+        hub::{self, Hub},
         rounds::{Invitation, Rounds},
     },
     store::Db,
@@ -85,6 +86,7 @@ pub struct Desk(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     executor: Executor,
+    hub: Hub,
     origin: Origin,
     entropy: Arc<dyn Entropy>,
     hashing: Semaphore,
@@ -106,21 +108,35 @@ impl Desk {
 
     /// A desk in front of `executor`, reached at `origin`.
     pub fn new(executor: Executor, origin: Origin) -> Self {
-        Self::with(executor, origin, Arc::new(SystemEntropy), false)
+        Self::live(executor, origin, hub::Settings::default())
+    }
+
+    /// The same with live streams that work as `live` says.
+    pub fn live(executor: Executor, origin: Origin, live: hub::Settings) -> Self {
+        Self::with(executor, origin, live, Arc::new(SystemEntropy), false)
     }
 
     /// The same for a demonstration: its pages say so.
     pub fn demo(executor: Executor, origin: Origin) -> Self {
-        Self::with(executor, origin, Arc::new(SystemEntropy), true)
+        let live = hub::Settings::default();
+        Self::with(executor, origin, live, Arc::new(SystemEntropy), true)
     }
 
-    fn with(executor: Executor, origin: Origin, entropy: Arc<dyn Entropy>, demo: bool) -> Self {
+    fn with(
+        executor: Executor,
+        origin: Origin,
+        live: hub::Settings,
+        entropy: Arc<dyn Entropy>,
+        demo: bool,
+    ) -> Self {
+        let hub = Hub::new(executor.clone(), live);
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
         let (uploads, exports, pace) = (Uploads::default(), Exports::default(), Pace::default());
         let waiting = AtomicUsize::new(0);
         let rounds = Rounds::new(executor.clone(), executor.positions().locator().clone());
         Self(Arc::new(Inner {
             executor,
+            hub,
             origin,
             entropy,
             hashing,
@@ -136,6 +152,11 @@ impl Desk {
     /// Takes commands.
     pub fn executor(&self) -> &Executor {
         &self.0.executor
+    }
+
+    /// Tells live readers what happens.
+    pub fn hub(&self) -> &Hub {
+        &self.0.hub
     }
 
     /// Where everything is read.

@@ -82,6 +82,7 @@ pub const DOORS: &[Door] = &[
     get("/rules/access", May::Anyone),
     get("/taste", May::Anyone),
     get("/style-{version}", May::Anyone),
+    get("/scripts-{version}/{file}", May::Anyone),
     get("/sign-in", May::Anyone),
     post("/sign-in", May::Anyone),
     post("/sign-in/code", May::Anyone),
@@ -100,11 +101,13 @@ pub const DOORS: &[Door] = &[
     post("/password/{token}", May::Holder),
     post("/set-up/{token}", May::Holder),
     get("/t/{token}", May::Holder),
+    get("/t/{token}/stream", May::Holder),
     post("/t/{token}/cancel", May::Holder),
     get("/api/v1/track/{token}", May::Holder),
     post("/api/v1/track/{token}/cancel", May::Holder),
     // --- the console ---
     get("/board", May::Desk(Matter::Board)),
+    get("/board/stream", May::Desk(Matter::Board)),
     get("/tasks/new", May::DeskCommand),
     post("/tasks/new", May::DeskCommand),
     get("/tasks/{id}", May::Desk(Matter::Board)),
@@ -153,6 +156,7 @@ pub const DOORS: &[Door] = &[
     get("/audit/export.jsonl", May::Desk(Matter::Audit)),
     // --- the rider's page ---
     get("/rider", May::Rider),
+    get("/rider/stream", May::Rider),
     post("/rider/duty", May::Rider),
     post("/rider/tasks/{id}/{verb}", May::Rider),
     post("/rider/rounds/{round}/decline", May::Rider),
@@ -195,6 +199,7 @@ pub const DOORS: &[Door] = &[
     post("/api/v1/rider/duty", May::Script(RIDERS)),
     post("/api/v1/rider/location", May::Script(RIDERS)),
     get("/api/v1/events", May::Script(LOG_READERS)),
+    get("/api/v1/stream", May::Script(LOG_READERS)),
 ];
 
 impl Door {
@@ -231,9 +236,13 @@ pub(super) fn door(method: &Method, extensions: &Extensions) -> Option<&'static 
     DOORS.iter().find(|door| door.method == method && same(door.path, path))
 }
 
-/// Whether a door's path is this one. The name of the style sheet has its version in it.
+/// Whether a door's path is this one. The names of the style sheet and of the scripts have their versions in them.
 fn same(door: &str, path: &str) -> bool {
-    door == path || (door == "/style-{version}" && path == super::files::style())
+    match door {
+        "/style-{version}" => path == super::files::style(),
+        "/scripts-{version}/{file}" => path == *super::files::SCRIPT_ROUTE,
+        _ => door == path,
+    }
 }
 
 /// Whether somebody in `role` may come through the door that the request came to.

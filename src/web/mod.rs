@@ -17,6 +17,7 @@
 //! | `extract` | what a request may hold |
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files`, `mask`, `picture` | what pages are made of |
+//! | `live/` | live streams |
 //! | `enter` | pages for everyone: links, taste, errors |
 //! | `positions` | where riders say that they are |
 //! | `uploads` | files that somebody looks at before they are imported |
@@ -42,6 +43,7 @@ mod form_token;
 mod forms;
 mod gate;
 mod headers;
+mod live;
 mod mask;
 mod pace;
 mod page;

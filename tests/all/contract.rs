@@ -15,6 +15,7 @@ mod coverage;
 mod edits;
 mod erase;
 mod lists;
+mod live;
 mod locks;
 mod log;
 mod opening;

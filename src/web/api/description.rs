@@ -136,6 +136,9 @@ fn problems(path: &str, operation: &Operation) -> Vec<ProblemCode> {
             codes.push(P::TaskTwice);
         }
     }
+    if path.ends_with("/stream") {
+        codes.push(P::TooManyStreams);
+    }
     if parameters.iter().any(|parameter| parameter.parameter_in == ParameterIn::Query) {
         codes.push(P::QueryInvalid);
     }

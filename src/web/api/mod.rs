@@ -9,7 +9,8 @@
 //! | `offers` | an offer by its token |
 //! | `rounds`, `wishes`, `manual_pool` | who would be asked, who was; what dispatchers ask for; what nobody took |
 //! | `rider`, `location`, `track` | the clients of riders and customers |
-//! | `events`, `status` | the log; time and health |
+//! | `events`, `stream` | the log, pulled and pushed |
+//! | `status` | time and health |
 //! | `description` | the OpenAPI document |
 
 mod bulk;
@@ -23,6 +24,7 @@ mod offers;
 mod rider;
 mod rounds;
 mod status;
+mod stream;
 mod tasks;
 mod track;
 mod view;
@@ -39,6 +41,7 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub use description::description;
+pub(super) use view::EventItem;
 
 use super::{desk::Desk, pace, problem::Problem};
 use crate::{
@@ -88,6 +91,7 @@ pub fn router() -> OpenApiRouter<Desk> {
         .routes(routes!(track::read))
         .routes(routes!(track::cancel))
         .routes(routes!(events::log))
+        .routes(routes!(stream::stream))
         .routes(routes!(status::time))
         .routes(routes!(status::alive))
         .routes(routes!(status::ready))

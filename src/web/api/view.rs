@@ -188,7 +188,7 @@ pub(super) struct ActorView {
 
 /// One event of the log.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct EventItem {
+pub(in crate::web) struct EventItem {
     /// Its number: dense over all regions, in the order of the commits.
     number: i64,
     /// Unguessable, never used twice.
@@ -227,9 +227,8 @@ pub(super) struct EventItem {
 }
 
 impl EventItem {
-    /// `event` as `caller` may see it.
-    pub(super) fn of(event: &LoggedEvent, caller: &Caller) -> Self {
-        let me = caller.actor.rider().map(|me| me.0);
+    /// `event` as staff see it, or as the rider `me` does, who is told of no other.
+    pub(in crate::web) fn of(event: &LoggedEvent, me: Option<i64>) -> Self {
         let other = |rider: i64| me.is_some_and(|me| me != rider);
         let by_other = event.actor_kind == "rider"
             && event.actor_id.as_ref().and_then(|id| id.parse().ok()).is_some_and(other);

@@ -37,7 +37,7 @@ use axum::{
     routing::{get, post},
 };
 
-use super::{account, admin, desk::Desk, people::sessions, session::Lifetime};
+use super::{account, admin, desk::Desk, live, people::sessions, session::Lifetime};
 
 /// The routes of the console.
 pub(super) fn router(desk: &Desk) -> Router<Desk> {
@@ -48,6 +48,7 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/sign-out", post(sign_in::sign_out))
         .route("/desk/enter/{token}", post(sign_in::enter))
         .route("/board", get(board::page))
+        .route("/board/stream", get(live::pages::console))
         .route("/tasks/new", get(create::form).post(create::create))
         .route("/tasks/{id}", get(task::page))
         .route("/tasks/{id}/detail", post(command::edit))

@@ -11,6 +11,7 @@ use super::{
         desk::Desk,
         extract::{Query, TaskPath},
         forms::{Typed, Wrong, reasons},
+        live::Mark,
         mask::masked,
         page::{Shell, When, filters, render},
         people::{Seat, StaffSeat, zone},
@@ -122,6 +123,8 @@ pub(super) struct Showing {
     pub(super) wish: Option<String>,
     /// Whole phone numbers, for this once.
     pub(super) shown: Shown,
+    /// Whether it was asked for, so that it can be asked for again: it follows what happens.
+    pub(super) live: bool,
 }
 
 /// The page.
@@ -137,7 +140,7 @@ pub(super) async fn page(
         None => Typed::default(),
     };
     let (answer, wish) = (asked.answer, asked.wish);
-    let showing = Showing { answer, verb, typed, wish, ..Showing::default() };
+    let showing = Showing { answer, verb, typed, wish, live: true, ..Showing::default() };
     show(&desk, &seat, id, showing, StatusCode::OK).await
 }
 
@@ -204,6 +207,7 @@ async fn read(
         Some(rider) => tx.rider_account(rider).await?.and_then(|account| account.phone),
         None => None,
     };
+    let (number, _) = tx.head().await?;
     let shown = &showing.shown;
     let stop = |stop: &Stop, whole: &Option<String>| Stop {
         phone: whole.clone().or_else(|| stop.phone.as_deref().map(masked)),
@@ -213,7 +217,10 @@ async fn read(
     // Whoever has the customer's link can cancel by it: who may not cancel does not get it.
     let tracking = detail.tracking_token.as_ref().filter(|_| seat.may(Verb::Cancel));
     Ok(Some(Page {
-        shell: seat.shell(desk, std::slice::from_ref(region), zone),
+        shell: Shell {
+            live: showing.live.then(|| Mark::console("task", number, Some(id.0))),
+            ..seat.shell(desk, std::slice::from_ref(region), zone)
+        },
         id,
         chip: Chip::of(task, now, lang),
         revision: task.revision.0,

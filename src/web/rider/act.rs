@@ -47,7 +47,8 @@ pub(super) async fn command(
         Ok(parsed) => parsed,
         Err(wrong) => {
             let trouble = Some(Trouble::saying(words(lang, wrong.words, &[])));
-            let showing = Showing { trouble, before: Some((id, typed)) };
+            let before = Some((id, typed));
+            let showing = Showing { trouble, before, ..Showing::default() };
             let status = StatusCode::UNPROCESSABLE_ENTITY;
             return show(&desk, &seat, Asked::default(), showing, status).await;
         }
@@ -70,7 +71,8 @@ pub(super) async fn command(
         Err(error) => {
             let action = format!("/rider/tasks/{id}/{verb}");
             let (trouble, status) = Trouble::of(&error, action, &typed, lang);
-            let showing = Showing { trouble: Some(trouble), before: Some((id, typed)) };
+            let (trouble, before) = (Some(trouble), Some((id, typed)));
+            let showing = Showing { trouble, before, ..Showing::default() };
             show(&desk, &seat, Asked::default(), showing, status).await
         }
     }
@@ -139,8 +141,13 @@ pub(super) async fn enter(
 }
 
 /// This device is forgotten.
-pub(super) async fn sign_out(taste: Taste, session: Session) -> Result<Response, Problem> {
+pub(super) async fn sign_out(
+    State(desk): State<Desk>,
+    taste: Taste,
+    session: Session,
+) -> Result<Response, Problem> {
     let gone = session.flush().await;
     gone.map_err(|_| Problem::new(ProblemCode::Unavailable, taste.lang))?;
+    desk.hub().look_at_rights();
     Ok(people::farewell("/rider/closed"))
 }

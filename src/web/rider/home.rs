@@ -1,24 +1,24 @@
 //! What a rider sees: offers first, then what is mine, then what may be grabbed, then what lately went elsewhere.
 
 use askama::Template;
-use axum::{
-    extract::State,
-    http::{HeaderValue, StatusCode, header},
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
 
-use super::super::{
-    answer_page::{self, Banner},
-    desk::Desk,
-    extract::Query,
-    forms::{Typed, reasons},
-    page::{Shell, Taste, When, filters, render},
-    people::{RiderSeat, Seat, zone},
-    problem::{Problem, ProblemCode},
-    trouble::Trouble,
+use super::{
+    super::{
+        answer_page::{self, Banner},
+        desk::Desk,
+        extract::Query,
+        forms::{Typed, reasons},
+        live::Mark,
+        page::{Shell, Taste, When, filters, render},
+        people::{RiderSeat, Seat, zone},
+        problem::{Problem, ProblemCode},
+        trouble::Trouble,
+    },
+    card::{Cards, TaskCard},
+    lost::{Lost, lost},
 };
-use super::card::{Cards, TaskCard};
 use crate::{
     domain::{command::Verb, facts::Duty, id::TaskId, policy::RegionMode, task::StateName},
     store::{self},
@@ -59,6 +59,7 @@ struct Page {
     mine: Vec<TaskCard>,
     pool: Vec<TaskCard>,
     next: Option<TaskId>,
+    lost: Vec<Lost>,
     gone: Vec<Gone>,
     decline_reasons: &'static [&'static str],
     hand_back_reasons: &'static [&'static str],
@@ -71,6 +72,10 @@ pub(super) struct Showing {
     pub(super) trouble: Option<Trouble>,
     /// The task that it was about, and what was typed.
     pub(super) before: Option<(TaskId, Typed)>,
+    /// Whether it was asked for, so that it can be asked for again: it follows what happens.
+    pub(super) live: bool,
+    /// Whether it comes anew by itself: an answer stays until it was read.
+    pub(super) quiet: bool,
 }
 
 /// Whose answer is to be shown, and from where on the pool goes.
@@ -79,6 +84,8 @@ pub(super) struct Asked {
     answer: Option<String>,
     verb: Option<String>,
     beyond: Option<i64>,
+    /// The tasks that could be grabbed on the page that is shown, with dots between them.
+    seen: Option<String>,
 }
 
 /// The rider's page.
@@ -87,14 +94,10 @@ pub(super) async fn page(
     RiderSeat(seat): RiderSeat,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    // Whoever waits for the end of a fair window wants to know soon.
-    let every = if asked.verb.as_deref() == Some("wait") { SOON } else { EVERY };
-    let quiet = (asked.answer.is_none() || every == SOON) && asked.beyond.is_none();
-    let mut response = show(&desk, &seat, asked, Showing::default(), StatusCode::OK).await?;
-    if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&every.to_string())) {
-        response.headers_mut().insert(header::REFRESH, every);
-    }
-    Ok(response)
+    let waits = asked.verb.as_deref() == Some("wait");
+    let quiet = (asked.answer.is_none() || waits) && asked.beyond.is_none();
+    let showing = Showing { live: true, quiet, ..Showing::default() };
+    show(&desk, &seat, asked, showing, StatusCode::OK).await
 }
 
 /// Renders the page as things are now.
@@ -148,14 +151,29 @@ async fn read(
     // Who takes a break is not asked; a ticket that was given before is still good.
     let invitations = desk.rounds().invitations(&mut tx, me, now).await?;
     let mut tickets = Vec::with_capacity(invitations.len());
+    let mut asked_cards = Vec::with_capacity(invitations.len());
     for invitation in &invitations {
         if let Some(card) = tx.card(invitation.task).await? {
             tickets.push(cards.asked(&card, &invitation.ticket));
+            asked_cards.push(card);
         }
     }
     let waits = match (&asked.answer, &answer) {
         (Some(key), None) => tx.intent(&seat.actor().principal(), key).await?,
         _ => None,
+    };
+    let shown: Vec<_> = asked_cards.iter().chain(&pool).cloned().collect();
+    let lost = lost(&mut tx, asked.seen.as_deref(), region, &held, &shown).await?;
+    let (number, _) = tx.head().await?;
+    // Whoever waits for the end of a fair window wants to know soon.
+    let every = if waits.is_some() { SOON } else { EVERY };
+    let mark = Mark {
+        kind: "rider",
+        stream: "/rider/stream".to_owned(),
+        number,
+        task: None,
+        poll_s: if showing.quiet { every } else { 0 },
+        sounds: true,
     };
     let verb = asked.verb.as_deref().and_then(Verb::parse);
     let (riders, staff) = answer.as_ref().map(answer_page::named).unwrap_or_default();
@@ -168,7 +186,8 @@ async fn read(
     });
     desk.note_shown(me, invitations, now);
     Ok(Some(Page {
-        shell: seat.shell(desk, &regions, zone),
+        shell: Shell { live: showing.live.then_some(mark), ..seat.shell(desk, &regions, zone) },
+        lost,
         duty: account.rider.duty.as_str(),
         duties: Duty::ALL,
         holds: account.holds,

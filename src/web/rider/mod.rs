@@ -3,6 +3,7 @@
 mod act;
 mod card;
 mod home;
+mod lost;
 
 use axum::{
     Router,
@@ -11,12 +12,13 @@ use axum::{
 
 pub(super) use home::door;
 
-use super::{account, desk::Desk, people::sessions, session::Lifetime};
+use super::{account, desk::Desk, live, people::sessions, session::Lifetime};
 
 /// The routes of riders.
 pub(super) fn router(desk: &Desk) -> Router<Desk> {
     Router::new()
         .route("/rider", get(home::page))
+        .route("/rider/stream", get(live::pages::rider))
         .route("/rider/closed", get(home::closed))
         .route("/rider/duty", post(act::duty))
         .route("/rider/sign-out", post(act::sign_out))

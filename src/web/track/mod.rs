@@ -4,7 +4,7 @@ use askama::Template;
 use axum::{
     Router,
     extract::State,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, StatusCode},
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
 };
@@ -18,6 +18,7 @@ use super::{
     desk::Desk,
     extract::{Form, Query, TokenPath},
     forms::{self, Typed},
+    live::{self, Mark},
     page::{Shell, Taste, When, Zone, encode, filters, render, words},
     problem::{Problem, ProblemCode},
     trouble::Trouble,
@@ -38,7 +39,10 @@ const EVERY: u32 = 20;
 
 /// The routes of customers.
 pub(super) fn router() -> Router<Desk> {
-    Router::new().route("/t/{token}", get(page)).route("/t/{token}/cancel", post(cancel))
+    Router::new()
+        .route("/t/{token}", get(page))
+        .route("/t/{token}/stream", get(live::pages::customer))
+        .route("/t/{token}/cancel", post(cancel))
 }
 
 #[derive(Template)]
@@ -79,12 +83,7 @@ async fn page(
     TokenPath(token): TokenPath,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    let quiet = asked.answer.is_none();
-    let mut response = show(&desk, &taste, token, asked, None, StatusCode::OK).await?;
-    if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&EVERY.to_string())) {
-        response.headers_mut().insert(header::REFRESH, every);
-    }
-    Ok(response)
+    show(&desk, &taste, token, asked, None, StatusCode::OK).await
 }
 
 async fn show(
@@ -132,8 +131,18 @@ async fn read(
     let asking = Asking::of(&mut tx, card.task.id).await?;
     let owned = card.task.state.stage().is_some();
     let can = can(&card, &customer, region, now);
+    let (number, _) = tx.head().await?;
+    // What was sent by a form can not be asked for again; an answer stays until it was read.
+    let mark = trouble.is_none().then(|| Mark {
+        kind: "track",
+        stream: format!("/t/{token}/stream"),
+        number,
+        task: None,
+        poll_s: if asked.answer.is_none() { EVERY } else { 0 },
+        sounds: false,
+    });
     Ok(Some(Page {
-        shell: Shell::new(desk, taste, zone),
+        shell: Shell { live: mark, ..Shell::new(desk, taste, zone) },
         id: card.task.id,
         revision: card.task.revision.0,
         line: line(&card, asking, now),
