@@ -118,3 +118,7 @@ reason-nobody_answered = nobody answered
 reason-all_declined = all declined
 reason-offers_spent = offers spent
 reason-searched_too_often = searched too often
+round-figures = round { $step }: { $asked } riders within { $far }
+round-figures-anywhere = round { $step }: { $asked } riders, at any distance
+round-figures-ended = round { $step }: { $status }
+round-figures-step = round { $step }

@@ -118,3 +118,7 @@ reason-nobody_answered = 无人应答
 reason-all_declined = 全部婉拒
 reason-offers_spent = 邀请用尽
 reason-searched_too_often = 多次退回
+round-figures = 第 { $step } 轮：{ $far } 内 { $asked } 人
+round-figures-anywhere = 第 { $step } 轮：{ $asked } 人，不计距离
+round-figures-ended = 第 { $step } 轮：{ $status }
+round-figures-step = 第 { $step } 轮

@@ -29,7 +29,8 @@ pub use reply::{Error, Problem, Reply};
 pub use request::Fix;
 pub use retry::Retry;
 pub use view::{
-    ActorView, DetailView, EventItem, EventPage, StopView, TaskEvents, TaskItem, TaskPage, Tracked,
+    ActorView, DetailView, EventItem, EventPage, StopView, TaskEvents, TaskItem, TaskPage,
+    TicketView, Tracked,
 };
 
 use self::{request::path, send::Sender, view::Time};
@@ -134,6 +135,15 @@ impl Client {
         let body = json!({ "duty": duty });
         let _: serde_json::Value = self.sender.put("/api/v1/rider/duty", &body).await?;
         Ok(())
+    }
+
+    /// Says no to a round: it asks this rider no more.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub async fn decline_round(&self, key: &RequestKey, round: i64) -> Result<(), Error> {
+        let path = format!("/api/v1/rider/rounds/{round}/decline");
+        self.sender.post(&path, key).await
     }
 
     /// Says where the rider is, with 1 to 100 positions. Whether one of them is the rider's last known position now.

@@ -131,6 +131,12 @@ impl Sender {
         self.answered(request).await?.parsed()
     }
 
+    /// Asks for something that has no body and an answer of its own, under a key.
+    pub(super) async fn post(&self, path: &str, key: &RequestKey) -> Result<(), Error> {
+        let ask = || self.request(Method::POST, path).header("idempotency-key", key.as_str());
+        self.answered(ask).await.map(|_| ())
+    }
+
     /// Sets something to what it should be: as often as it takes.
     pub(super) async fn put<T: DeserializeOwned>(
         &self,

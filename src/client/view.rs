@@ -67,6 +67,9 @@ pub struct TaskItem {
     /// The path of the customer's page.
     #[serde(default)]
     pub tracking: Option<String>,
+    /// The reader's ticket, if a round asks for it.
+    #[serde(default)]
+    pub ticket: Option<TicketView>,
     /// What the reader can do with it now.
     pub legal: Vec<Verb>,
     /// The number of the last event of all; for a task that was read alone.
@@ -75,6 +78,18 @@ pub struct TaskItem {
     /// The store's time of the reading; for a task that was read alone.
     #[serde(default, with = "rfc3339::option")]
     pub server_time: Option<Timestamp>,
+}
+
+/// A rider's right to grab while a round runs.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct TicketView {
+    /// The round.
+    pub round: i64,
+    /// The rider's own part of it.
+    pub nonce: String,
+    /// From this instant on it is worth nothing.
+    #[serde(with = "rfc3339")]
+    pub until: Timestamp,
 }
 
 /// A page of tasks.

@@ -207,6 +207,7 @@ fn manners(options: &Options, prefix: &str) -> Manners {
         offer_seconds: None,
         look_ms: Some(20_000),
         browse_ms: Some(2_400_000),
+        heed_ms: Some(60_000),
         locate_ms: Some(100_000),
         dispatch_ms: 16_000,
         offers_per_look: 3,

@@ -8,6 +8,7 @@ use crate::{
         geo::{Area, Place},
         id::{RegionId, RiderId, StaffId, Timestamp},
         policy::Policy,
+        round::{RoundRules, RoundStart},
         task::Vehicle,
     },
     store::Db,
@@ -77,7 +78,16 @@ pub(super) async fn seed(db: &Db) -> Result<bool, Error> {
     }
     let area = Area::Circle { centre: places::CENTRE, radius_m: 8_000.0 };
     tx.add_region(REGION, "上海", chrono_tz::Asia::Shanghai, &area).await?;
-    tx.add_policy(REGION, Timestamp(0), &Policy::default()).await?;
+    // New tasks go out by themselves, in small batches: a newcomer sees each step.
+    let rounds = RoundRules {
+        start: RoundStart::AtOnce,
+        ladder_m: vec![1_000, 2_500, 8_000],
+        batch: 4,
+        rounds: 3,
+        ..RoundRules::default()
+    };
+    let policy = Policy { rounds, ..Policy::default() };
+    tx.add_policy(REGION, Timestamp(0), &policy).await?;
     for (id, name, role) in STAFF {
         tx.add_staff(id, name, role, &[REGION]).await?;
     }

@@ -6,6 +6,7 @@ use anyhow::Context;
 use dispatch_desk::{
     clock::SystemEntropy,
     config::{AuditKey, Database, Listen, PositionsAt},
+    domain::ticket::TicketKey,
     engine::{
         executor::{Executor, Settings},
         seal_keys,
@@ -44,7 +45,9 @@ pub async fn serve(
         );
     }
     let locator = Locator::open(positions.url.as_deref())?;
-    let executor = Executor::start(db, Settings { locator, ..Settings::default() });
+    // The same on every node, and after a restart: they share the file.
+    let ticket_key = TicketKey::new(keys.oldest().derive("tickets"));
+    let executor = Executor::start(db, Settings { locator, ticket_key, ..Settings::default() });
     executor.positions().load(executor.db()).await?;
     let set_up = executor.make_set_up_link().await?;
     let way_in = set_up.map(|secret| format!("{}/enter/{secret}", origin.as_str()));

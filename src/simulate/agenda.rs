@@ -9,7 +9,7 @@ use fastrand::Rng;
 
 use super::{draw, manners::Manners};
 use crate::domain::{
-    command::{NewTask, RequestKey, Verb},
+    command::{NewTask, RequestKey, Ticket, Verb},
     id::{Revision, TaskId, Timestamp},
 };
 
@@ -34,6 +34,12 @@ pub(super) enum Deed {
     Browse(usize),
     /// A rider grabs.
     Grab { rider: usize, task: TaskId, revision: Revision },
+    /// A rider reads what rounds ask.
+    Heed(usize),
+    /// A rider grabs with a ticket.
+    Take { rider: usize, task: TaskId, revision: Revision, ticket: Ticket },
+    /// A rider says no to a round.
+    NoThanks { rider: usize, round: i64 },
     /// A rider says where he or she is.
     Locate(usize),
 }
@@ -42,13 +48,17 @@ impl Deed {
     /// Whether it is only looking around, which never ends.
     const fn is_idle(&self) -> bool {
         match self {
-            Self::Shop | Self::Dispatch(_) | Self::Browse(_) | Self::Locate(_) => true,
+            Self::Shop | Self::Dispatch(_) | Self::Browse(_) | Self::Locate(_) | Self::Heed(_) => {
+                true
+            }
             Self::Look { again, .. } => *again,
             Self::Order(_)
             | Self::Cancel(_)
             | Self::Answer { .. }
             | Self::Carry { .. }
-            | Self::Grab { .. } => false,
+            | Self::Grab { .. }
+            | Self::Take { .. }
+            | Self::NoThanks { .. } => false,
         }
     }
 }
@@ -96,6 +106,9 @@ impl Agenda {
         self.push(within(look), Deed::Look { rider, again });
         if let Some(browse) = browse {
             self.push(within(browse), Deed::Browse(rider));
+        }
+        if let Some(heed) = manners.heed_ms {
+            self.push(within(heed), Deed::Heed(rider));
         }
         if let Some(locate) = manners.locate_ms {
             self.push(within(locate), Deed::Locate(rider));

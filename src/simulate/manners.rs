@@ -29,6 +29,8 @@ pub struct Manners {
     pub look_ms: Option<i64>,
     /// How often riders read what could be grabbed.
     pub browse_ms: Option<i64>,
+    /// How often riders read what rounds ask of them; if not given, no round is heeded.
+    pub heed_ms: Option<i64>,
     /// How often riders say where they are.
     pub locate_ms: Option<i64>,
     /// How often dispatchers read the log.
@@ -65,6 +67,7 @@ impl Manners {
             cancelled: 0.03,
             look_ms: None,
             browse_ms: Some(240_000),
+            heed_ms: None,
             locate_ms: None,
             dispatch_ms: 5_000,
             offers_per_look: 16,

@@ -13,7 +13,7 @@
 //! | `agenda` | who does what when |
 //! | `manners` | how people behave |
 //! | `draw` | chance |
-//! | `rider`, `desk`, `shop` | what each of them does |
+//! | `rider`, `member`, `desk`, `shop` | what each of them does |
 //! | `board` | what dispatchers know, folded from the log |
 //! | `tally` | what happened |
 
@@ -22,6 +22,7 @@ mod board;
 mod desk;
 mod draw;
 mod manners;
+mod member;
 mod rider;
 mod shop;
 mod tally;
@@ -221,6 +222,11 @@ impl World {
             Deed::Grab { rider, task, revision } => {
                 self.grab(&mut turn, rider, (task, revision)).await
             }
+            Deed::Heed(rider) => self.heed(&mut turn, rider).await,
+            Deed::Take { rider, task, revision, ticket } => {
+                self.take(&mut turn, rider, (task, revision), ticket).await
+            }
+            Deed::NoThanks { rider, round } => self.no_thanks(&turn, rider, round).await,
             Deed::Locate(rider) => self.locate(&mut turn, rider).await,
         }
     }

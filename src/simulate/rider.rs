@@ -1,6 +1,9 @@
 //! Riders: they answer, drive, deliver, hand back, and grab.
 
-use std::{collections::HashMap, sync::Mutex};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Mutex,
+};
 
 use fastrand::Rng;
 
@@ -34,17 +37,37 @@ struct Mind {
     plans: HashMap<TaskId, Revision>,
     place: Place,
     seq: i64,
+    /// The rounds that were considered.
+    rounds: BTreeSet<i64>,
 }
 
 impl Rider {
     pub(super) fn new(seat: Seat) -> Self {
         let place = seat.place;
-        Self { seat, mind: Mutex::new(Mind { plans: HashMap::new(), place, seq: 0 }) }
+        Self {
+            seat,
+            mind: Mutex::new(Mind {
+                plans: HashMap::new(),
+                place,
+                seq: 0,
+                rounds: BTreeSet::new(),
+            }),
+        }
     }
 
     /// Whether this is still what the rider has in mind.
     fn means(&self, task: TaskId, revision: Revision) -> bool {
         locked(&self.mind).plans.get(&task) == Some(&revision)
+    }
+
+    /// Whether the rider has not considered this round before; from now on he or she has.
+    pub(super) fn is_new_round(&self, round: i64) -> bool {
+        let mut mind = locked(&self.mind);
+        // What is long over needs no remembering.
+        while mind.rounds.len() > 256 {
+            mind.rounds.pop_first();
+        }
+        mind.rounds.insert(round)
     }
 
     fn drop_plan(&self, task: TaskId, revision: Revision) {

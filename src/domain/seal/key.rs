@@ -39,6 +39,12 @@ impl Key {
         &self.id
     }
 
+    /// Bytes for another use, which tell nothing of the key and are told apart by `purpose`.
+    pub fn derive(&self, purpose: &str) -> [u8; 32] {
+        let message = format!("dispatch-desk derived key\n{purpose}");
+        self.hmac().chain_update(message).finalize().into_bytes().into()
+    }
+
     /// The line of a key file that holds it, without a line end.
     pub fn line(&self) -> String {
         hex(&self.bytes)
@@ -123,6 +129,11 @@ impl Keys {
     /// The key that seals.
     pub const fn newest(&self) -> &Key {
         &self.newest
+    }
+
+    /// The key that stays the first of the file when new ones are added: what is derived from it outlives them.
+    pub fn oldest(&self) -> &Key {
+        self.older.first().unwrap_or(&self.newest)
     }
 
     /// The key of that id.

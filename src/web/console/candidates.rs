@@ -14,7 +14,7 @@ use super::{
         people::{StaffSeat, zone},
         problem::{Problem, ProblemCode},
     },
-    rounds::why,
+    reasons::why,
 };
 use crate::{
     domain::{id::TaskId, round, task::StateName},

@@ -6,7 +6,7 @@
 //! | `board` | what waits, counted and listed |
 //! | `task` | one task: its story, and a form for each thing that can be done |
 //! | `riders` | whom a task can be offered to, and why not the others |
-//! | `rounds`, `candidates`, `pool` | who was asked, who would be; what nobody took |
+//! | `rounds`, `reasons`, `candidates`, `pool` | who was asked, who would be; what nobody took |
 //! | `story` | a task's events and refusals in one line of time |
 //! | `command` | a form that was sent: decided, then shown |
 //! | `import`, `import_file` | a file of another system: looked at, then imported |
@@ -24,6 +24,7 @@ mod create;
 mod import;
 mod import_file;
 mod pool;
+mod reasons;
 mod reveal;
 mod riders;
 mod rounds;

@@ -17,12 +17,13 @@ use super::super::{
     people::{Seat, StaffSeat},
     problem::{Problem, ProblemCode},
 };
+use super::reasons::why;
 use crate::{
     domain::{
         answer::Outcome,
         command::RequestKey,
         id::{RiderId, TaskId},
-        rank::{Factors, LeftOut},
+        rank::LeftOut,
         refusal::{Code, Lang},
         round::{self, RoundStatus},
         task::{StateName, Task},
@@ -227,35 +228,6 @@ fn line(round: &Round, ledger: &[LedgerLine], names: &Names, zone: Zone, lang: L
         asked: asked.collect(),
         left_out,
     }
-}
-
-/// The sum behind a rank, term by term: what counts nothing is left out.
-pub(super) fn why(factors: &Factors, lang: Lang) -> String {
-    let metres = |metres: i64| distance(f64::from(i32::try_from(metres).unwrap_or(i32::MAX)));
-    let mut terms = vec![match factors.distance_m {
-        Some(away) => words(lang, "factor-distance", &[("m", &distance(f64::from(away)))]),
-        None => words(lang, "factor-unknown", &[]),
-    }];
-    let term = |key: &str, n: String, m: i64| words(lang, key, &[("n", &n), ("m", &metres(m))]);
-    if factors.in_hand_m > 0 {
-        terms.push(term("factor-in-hand", factors.in_hand.to_string(), factors.in_hand_m));
-    }
-    if factors.unanswered_m > 0 {
-        let silent = factors.asked.saturating_sub(factors.answered);
-        let of = format!("{silent}/{}", factors.asked);
-        terms.push(term("factor-unanswered", of, factors.unanswered_m));
-    }
-    if factors.hand_backs_m > 0 {
-        terms.push(term("factor-hand-backs", factors.hand_backs.to_string(), factors.hand_backs_m));
-    }
-    if factors.waiting_m > 0 {
-        terms.push(term("factor-waiting", factors.waiting_minutes.to_string(), factors.waiting_m));
-    }
-    if terms.len() > 1 && factors.distance_m.is_some() {
-        let sum = metres(factors.total_m.max(0));
-        terms.push(words(lang, "factor-sum", &[("m", &sum)]));
-    }
-    terms.join(" ")
 }
 
 /// The wish of this name.

@@ -112,6 +112,7 @@ impl Record {
             _ => format!("#{}", event.number),
         };
         let reason = event.reason.as_deref().map(|reason| reason_words(reason, lang));
+        let reason = reason.or_else(|| super::reasons::figures(event, lang));
         Line { at: zone.when(Timestamp(event.occurred_at)), text, figures, reason, refused: false }
     }
 
