@@ -174,7 +174,9 @@ async fn a_full_rider_is_told_so_and_the_pool_goes_on() {
     let next = next.attr("href").unwrap().to_owned();
     assert_eq!(cards(&ron.get(&next).await, "pool").len(), 4);
     // Without JavaScript it comes anew by itself; with it, nothing that was typed may be lost.
-    assert!(first.html.contains("<noscript><meta http-equiv=\"refresh\" content=\"15\"></noscript>"));
+    assert!(
+        first.html.contains("<noscript><meta http-equiv=\"refresh\" content=\"15\"></noscript>")
+    );
     assert!(!first.headers.contains_key("refresh"));
 
     let mut sorted = tasks.clone();
