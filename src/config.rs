@@ -119,6 +119,10 @@ pub struct Listen {
     /// `10.0.0.0/8,fd00::/8`. Of others that header is not read.
     #[arg(long, env = "DISPATCH_TRUSTED_PROXY", value_delimiter = ',')]
     pub trusted_proxy: Vec<String>,
+    /// How many live streams there may be at once on this node: pages and scripts that follow what happens. Each takes a
+    /// file handle beside the thousand of other connections, and about 30 kB of memory.
+    #[arg(long, env = "DISPATCH_MAX_STREAMS", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub max_streams: u32,
 }
 
 /// What an operator does before there is anybody who could do it on a page.

@@ -9,7 +9,7 @@ use dispatch_desk::{
     domain::ticket::TicketKey,
     engine::{
         executor::{Executor, Settings},
-        seal_keys,
+        hub, seal_keys,
     },
     locate::Locator,
     store::{Db, Time},
@@ -51,7 +51,11 @@ pub async fn serve(
     executor.positions().load(executor.db()).await?;
     let set_up = executor.make_set_up_link().await?;
     let way_in = set_up.map(|secret| format!("{}/enter/{secret}", origin.as_str()));
-    let desk = Desk::new(executor, origin);
+    let streams = usize::try_from(listen.max_streams)?;
+    make_room(streams);
+    let caps = hub::Caps { node: streams, ..hub::Caps::default() };
+    let live = hub::Settings { caps, ..hub::Settings::default() };
+    let desk = Desk::live(executor, origin, live);
     let limits = Limits { proxies, ..Limits::default() };
     let server = Server::start(desk, listener, limits)?.sealing(keys);
     tracing::info!("listening on http://{}", server.address());
@@ -69,6 +73,20 @@ pub async fn serve(
     server.stop().await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks the system for as many file handles as streams and other connections may take, if it lets us have them.
+fn make_room(streams: usize) {
+    let wanted = u64::try_from(streams).unwrap_or(u64::MAX).saturating_add(2_000);
+    match rlimit::increase_nofile_limit(wanted) {
+        Ok(got) if got >= wanted => {}
+        Ok(got) => tracing::warn!(
+            got,
+            wanted,
+            "the system gives fewer file handles than streams may need: raise its limit (ulimit -n)"
+        ),
+        Err(error) => tracing::warn!(%error, "how many file handles there may be is not known"),
+    }
 }
 
 /// Resolves at SIGTERM or Ctrl-C.

@@ -33,8 +33,12 @@ fn stable(html: &str) -> String {
 }
 
 /// What no page may hold.
+/// The one script that a page may have: a module of ours, by its address.
+const OURS: &str = "<script type=\"module\" src=\"/static/";
+
 fn faults(html: &str) -> Vec<String> {
     let mut found = Vec::new();
+    let html = html.replace(OURS, "");
     for bad in [" style=", "<script", "<style", "javascript:", "Unknown localization key", "{ $"] {
         if html.contains(bad) {
             found.push(bad.to_owned());
