@@ -14,13 +14,28 @@ use super::{
 };
 use crate::fault::{Fault, planted};
 
+/// Runs a BEGIN to its end, whatever becomes of whoever waits for it.
+///
+/// Given up in the middle, it would go on at the database while its connection is handed to somebody else, who would
+/// then stand in a transaction that nobody has opened: read-only, perhaps, and never committed. So it is a task of its
+/// own; if nobody waits any more, the transaction is dropped by it, and so rolled back.
+pub(super) async fn begin_whole<T: Send + 'static>(
+    begin: impl Future<Output = sqlx::Result<T>> + Send + 'static,
+) -> sqlx::Result<T> {
+    match tokio::spawn(begin).await {
+        Ok(begun) => begun,
+        // It did not panic, or the program would have said so: the runtime is ending.
+        Err(_) => Err(sqlx::Error::PoolClosed),
+    }
+}
+
 /// Begins a transaction on a connection of `pool`.
 ///
 /// SQLite ends a transaction by itself when the disk is full or fails. The driver still counts it as open, since the
 /// rollback that follows finds nothing to roll back, and such a connection would refuse to begin for ever; a new one
 /// takes its place.
 pub(super) async fn begin_sqlite(
-    pool: &SqlitePool,
+    pool: SqlitePool,
     begin: &'static str,
 ) -> sqlx::Result<Transaction<'static, Sqlite>> {
     loop {
