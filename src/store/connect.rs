@@ -74,7 +74,9 @@ pub(super) async fn sqlite_pools(options: SqliteConnectOptions) -> Result<Pools>
         .pragma("cache_size", "-16384")
         // A checkpoint at each batch would write the same pages again and again.
         .pragma("wal_autocheckpoint", "4000")
-        .pragma("temp_store", "memory");
+        .pragma("temp_store", "memory")
+        // What was erased is written over, not only forgotten: it is gone from the file with the next checkpoint.
+        .pragma("secure_delete", "on");
     if let Some(folder) = options.get_filename().parent().filter(|folder| !folder.exists()) {
         std::fs::create_dir_all(folder).map_err(|error| Error::Unreachable(error.into()))?;
     }

@@ -7,7 +7,11 @@ use std::sync::{
 
 use tokio::sync::Semaphore;
 
-use super::{exports::Exports, pace::Pace, uploads::Uploads};
+use super::{
+    exports::Exports,
+    pace::{Searches, Tries},
+    uploads::Uploads,
+};
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::{fingerprint::hex, id::Timestamp},
@@ -87,7 +91,8 @@ struct Inner {
     demo: bool,
     uploads: Uploads,
     exports: Exports,
-    pace: Pace,
+    tries: Tries,
+    searches: Searches,
 }
 
 impl Desk {
@@ -109,7 +114,7 @@ impl Desk {
 
     fn with(executor: Executor, origin: Origin, entropy: Arc<dyn Entropy>, demo: bool) -> Self {
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
-        let (uploads, exports, pace) = (Uploads::default(), Exports::default(), Pace::default());
+        let (uploads, exports) = (Uploads::default(), Exports::default());
         let waiting = AtomicUsize::new(0);
         Self(Arc::new(Inner {
             executor,
@@ -120,7 +125,8 @@ impl Desk {
             demo,
             uploads,
             exports,
-            pace,
+            tries: Tries::of_riders(),
+            searches: Searches::of_people(),
         }))
     }
 
@@ -155,8 +161,13 @@ impl Desk {
     }
 
     /// How fast riders try.
-    pub(super) fn pace(&self) -> &Pace {
-        &self.0.pace
+    pub(super) fn tries(&self) -> &Tries {
+        &self.0.tries
+    }
+
+    /// How fast people search.
+    pub(super) fn searches(&self) -> &Searches {
+        &self.0.searches
     }
 
     /// The instant to wait and to show by; decisions use the store's own.

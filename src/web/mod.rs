@@ -51,6 +51,7 @@ mod picture;
 mod problem;
 mod problem_body;
 mod problem_code;
+mod reauth;
 mod rider;
 pub mod serve;
 mod session;
