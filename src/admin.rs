@@ -1,8 +1,10 @@
-//! The desk's own people, tokens and links, from the command line: until the pages for it are there, and for scripts.
+//! The desk's own people, tokens and links, from the command line: for whoever has the machine in hand, and for scripts.
+//! Each change stands in the log like one that was made on a page, as the system's own, done by the command line.
 
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::{
+        admin::{AdminAction, AdminEvent, AdminSubject},
         command::{Actor, Role},
         fingerprint::hex,
         geo::Area,
@@ -10,7 +12,7 @@ use crate::{
         policy::Policy,
         task::Vehicle,
     },
-    store::{self, ApiToken, Db, Link, LinkPurpose, token_hash},
+    store::{self, ApiToken, Db, EventRow, Link, LinkPurpose, Tx, token_hash},
     web::{fit_password, hash_password},
 };
 
@@ -51,6 +53,16 @@ fn secret<const BYTES: usize>() -> std::io::Result<String> {
     Ok(hex(&bytes))
 }
 
+/// Makes a change last, with its event. Numbers come last: their counter is locked from there to the commit.
+async fn keep(mut tx: Tx, event: AdminEvent) -> Result<(), Error> {
+    let now = tx.now().await?;
+    let (number, _) = tx.take_numbers(1, 0).await?;
+    let event = event.with("by", "command-line");
+    let row = EventRow::of_admin(number, secret::<16>()?, &event, &Actor::System, now);
+    tx.insert_events(&[row]).await?;
+    Ok(tx.commit().await?)
+}
+
 /// Reads the name of a source of orders.
 ///
 /// # Errors
@@ -81,7 +93,9 @@ pub async fn token(db: &Db, actor: &Actor, label: &str) -> Result<String, Error>
     let now = tx.now().await?;
     let token = ApiToken::new(&id, &secret, label, actor, now);
     tx.add_token(&token).await?;
-    tx.commit().await?;
+    let made = AdminEvent::new(AdminAction::TokenMade, AdminSubject::of(actor));
+    let made = made.with("token", &id).with("for", actor.to_string());
+    keep(tx, made.with("actions", token.scope.actions.to_string())).await?;
     Ok(format!("desk_{id}_{secret}"))
 }
 
@@ -93,9 +107,13 @@ pub async fn revoke(db: &Db, token: &str) -> Result<(), Error> {
     let id = token.strip_prefix("desk_").unwrap_or(token).split('_').next().unwrap_or_default();
     let mut tx = db.begin().await?;
     let now = tx.now().await?;
-    let ended = tx.revoke_token(id, now).await?;
-    tx.commit().await?;
-    if ended == 1 { Ok(()) } else { Err(Error::Nobody(format!("token {id}"))) }
+    let token = tx.token(id, now).await?;
+    let token = token.ok_or_else(|| Error::Nobody(format!("token {id}")))?;
+    if tx.revoke_token(id, now).await? == 0 {
+        return Err(Error::Nobody(format!("token {id}")));
+    }
+    let ended = AdminEvent::new(AdminAction::TokenEnded, AdminSubject::of(&token.actor));
+    keep(tx, ended.with("token", id)).await
 }
 
 /// Makes a link that signs `actor` in `uses` times within `lasts_ms` milliseconds. Returns its path.
@@ -109,8 +127,17 @@ pub async fn link(db: &Db, actor: &Actor, lasts_ms: i64, uses: u32) -> Result<St
     let now = tx.now().await?;
     let link = Link { actor: actor.clone(), purpose: LinkPurpose::Enter };
     tx.add_link(&token_hash(&secret), &link, now, now.plus_ms(lasts_ms), uses).await?;
-    tx.commit().await?;
+    keep(tx, AdminEvent::new(AdminAction::SignInLinkMade, AdminSubject::of(actor))).await?;
     Ok(format!("/enter/{secret}"))
+}
+
+/// Notes that the whole log is about to be exported, in the form of files that end with `form`.
+///
+/// # Errors
+/// Whatever the database says; then nothing is to be given out.
+pub async fn exported(db: &Db, form: &str) -> Result<(), Error> {
+    let exported = AdminEvent::new(AdminAction::Exported, AdminSubject::Desk);
+    keep(db.begin().await?, exported.with("form", form)).await
 }
 
 /// Sets the sign-in name and the password of a member of staff, and ends their sessions.
@@ -133,8 +160,7 @@ pub async fn password(db: &Db, staff: StaffId, login: &str, password: &str) -> R
     let now = tx.now().await?;
     tx.set_password(staff, login, &phc, now).await?;
     tx.end_sessions_of(&Actor::Staff(staff)).await?;
-    tx.commit().await?;
-    Ok(())
+    keep(tx, AdminEvent::new(AdminAction::PasswordSet, AdminSubject::Staff(staff))).await
 }
 
 /// Adds a region with the default rules.
@@ -151,7 +177,8 @@ pub async fn region(
     let (id, ..) = tx.next_ids().await?;
     tx.add_region(id, name, time_zone, area).await?;
     tx.add_policy(id, Timestamp(0), &Policy::default()).await?;
-    tx.commit().await?;
+    let added = AdminEvent::new(AdminAction::RegionAdded, AdminSubject::Region(id));
+    keep(tx, added.in_region(id).with("time_zone", time_zone.name())).await?;
     Ok(id)
 }
 
@@ -168,7 +195,9 @@ pub async fn staff(
     let mut tx = db.begin().await?;
     let (.., id) = tx.next_ids().await?;
     tx.add_staff(id, name, role, regions).await?;
-    tx.commit().await?;
+    let list: Vec<_> = regions.iter().map(ToString::to_string).collect();
+    let added = AdminEvent::new(AdminAction::StaffAdded, AdminSubject::Staff(id));
+    keep(tx, added.with("role", role.as_str()).with("regions", list.join(","))).await?;
     Ok(id)
 }
 
@@ -186,7 +215,8 @@ pub async fn rider(
     let mut tx = db.begin().await?;
     let (_, id, _) = tx.next_ids().await?;
     tx.add_rider(id, region, name, capacity, vehicle).await?;
-    tx.commit().await?;
+    let added = AdminEvent::new(AdminAction::RiderAdded, AdminSubject::Rider(id));
+    keep(tx, added.in_region(region).with("capacity", capacity.to_string())).await?;
     Ok(id)
 }
 

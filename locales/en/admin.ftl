@@ -218,3 +218,4 @@ matter-desk-rules = rules of the whole desk
 matter-erase = erase personal data
 matter-audit = search and export the log
 matter-own = their own account
+policy-from-the-beginning = From the beginning

@@ -11,6 +11,7 @@ import-pickup = Pickup
 import-pickup-help = Only for files of a shop that do not say it: latitude, longitude, address.
 import-look = Look at it
 import-no-file = Choose a file.
+import-too-many-rows = The file has { $v } rows, more than 20,000: nothing was taken. Split it, or import it on the command line (dispatch-desk import).
 import-gone = The file is not here any more; upload it again.
 import-waiting = To be imported when you say so
 import-running = Being imported

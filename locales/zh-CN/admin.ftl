@@ -218,3 +218,4 @@ matter-desk-rules = 全局规则
 matter-erase = 清除个人信息
 matter-audit = 查阅和导出日志
 matter-own = 自己的账号
+policy-from-the-beginning = 自始生效

@@ -11,6 +11,7 @@ import-pickup = 取货点
 import-pickup-help = 只用于不写取货点的店铺文件：纬度, 经度, 地址。
 import-look = 查看内容
 import-no-file = 请选择一个文件。
+import-too-many-rows = 文件有 { $v } 行，超过 20,000 行上限，未导入任何内容。请拆分文件，或用命令行导入（dispatch-desk import）。
 import-gone = 该文件已不在，请重新上传。
 import-waiting = 确认后导入
 import-running = 正在导入

@@ -19,6 +19,9 @@ pub struct EraseArgs {
     /// A rider who is shut out and holds nothing, such as R17.
     #[arg(long)]
     pub rider: Option<String>,
+    /// Why: asked, `not_needed` or mistake. It stands in the log. (Of a region's old tasks the age is the reason.)
+    #[arg(long, default_value = "not_needed")]
+    pub reason: String,
     /// Do it. Without it nothing is done, and it is said how much it would be.
     #[arg(long)]
     pub yes: bool,

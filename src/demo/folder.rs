@@ -11,8 +11,10 @@ use super::Error;
 const DATABASE: &str = "demo.db";
 const LOCK: &str = "demo.lock";
 const TOKENS: &str = "demo.tokens";
+const AUDIT_KEY: &str = "demo.audit-key";
 /// All that a demo ever writes.
-const OWN: [&str; 6] = [DATABASE, "demo.db-wal", "demo.db-shm", "demo.db-journal", TOKENS, LOCK];
+const OWN: [&str; 7] =
+    [DATABASE, "demo.db-wal", "demo.db-shm", "demo.db-journal", TOKENS, AUDIT_KEY, LOCK];
 
 /// The demo's folder, kept from other demos as long as this lives.
 #[derive(Debug)]
@@ -72,6 +74,11 @@ impl Folder {
     /// The address of its database.
     pub(super) fn database(&self) -> String {
         format!("sqlite://{}", self.path.join(DATABASE).display())
+    }
+
+    /// Where the key of its seals is.
+    pub(super) fn audit_key(&self) -> PathBuf {
+        self.path.join(AUDIT_KEY)
     }
 
     /// The ids of the tokens that the last demo here has made.

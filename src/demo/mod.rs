@@ -27,13 +27,17 @@ use self::{folder::Folder, people::Tokens};
 use crate::{
     admin,
     client::{self, Client},
+    clock::SystemEntropy,
     domain::{
         command::{Actor, RequestKey},
         id::{RiderId, StaffId},
         refusal::Lang,
         task::StateName,
     },
-    engine::executor::{Executor, Settings},
+    engine::{
+        executor::{Executor, Settings},
+        seal_keys,
+    },
     simulate::{Cast, Manners, Orders, Seat, Simulation, Tally},
     store::{self, Db, Time},
     web::{Desk, Limits, Origin, Server},
@@ -77,6 +81,9 @@ pub enum Error {
     /// A token or a link could not be made.
     #[error(transparent)]
     Admin(#[from] admin::Error),
+    /// The key of the seals can not be had.
+    #[error(transparent)]
+    Key(#[from] seal_keys::KeyFileError),
     /// The demo does not reach its own server.
     #[error("the demo's own server does not answer: {0}")]
     Client(#[from] client::Error),
@@ -113,6 +120,7 @@ impl Demo {
         let (listener, moved) = listen(options.listen).await?;
         let folder = Folder::take(&options.folder, options.fresh)?;
         let db = Db::open(&folder.database(), Time::System).await?;
+        let keys = seal_keys::read_or_make(&folder.audit_key(), &SystemEntropy)?;
         let is_new = people::seed(&db).await?;
         let tokens = Tokens::renew(&db, &folder).await?;
         let address = listener.local_addr()?;
@@ -121,7 +129,7 @@ impl Demo {
         let executor = Executor::start(db.clone(), Settings::default());
         executor.positions().load(&db).await?;
         let desk = Desk::demo(executor, origin);
-        let server = Server::start(desk, listener, Limits::default())?;
+        let server = Server::start(desk, listener, Limits::default())?.sealing(keys);
         let began = Self::with(options, &db, &url, &tokens, is_new).await;
         match began {
             Ok((people, stop, links)) => {

@@ -1,6 +1,7 @@
 //! What admins do to the desk itself, as it stands in the log: people, regions, rules, tokens, sessions.
 
 use super::{
+    actor::Actor,
     id::{RegionId, RiderId, StaffId, TaskId},
     text_enum::text_enum,
 };
@@ -77,6 +78,15 @@ pub enum AdminSubject {
 }
 
 impl AdminSubject {
+    /// What a token, a link or a session of `actor` is about: the person, or the desk for whoever is none of its people.
+    pub const fn of(actor: &Actor) -> Self {
+        match actor {
+            Actor::Staff(staff) => Self::Staff(*staff),
+            Actor::Rider(rider) => Self::Rider(*rider),
+            Actor::System | Actor::Intake(_) | Actor::Customer(_) => Self::Desk,
+        }
+    }
+
     /// Its number; the desk has none and is 0.
     pub const fn number(self) -> i64 {
         match self {

@@ -31,6 +31,7 @@ pub mod answer;
 pub mod authority;
 pub mod command;
 pub mod decide;
+pub mod erase;
 pub mod event;
 pub mod facts;
 pub mod fingerprint;

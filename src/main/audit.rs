@@ -4,6 +4,7 @@ use std::{io::Write, process::ExitCode};
 
 use anyhow::Context;
 use dispatch_desk::{
+    admin,
     config::{Audit, AuditKey, Database, ExportForm},
     domain::seal::Head,
     engine::{
@@ -97,6 +98,7 @@ async fn export(database: &Database, format: ExportForm) -> anyhow::Result<ExitC
         ExportForm::Csv => Form::Csv,
         ExportForm::Jsonl => Form::Jsonl,
     };
+    admin::exported(&db, form.ending()).await?;
     let mut export = Export::new(db.clone(), form, everything(regions), zone);
     let mut out = std::io::stdout().lock();
     while let Some(piece) = export.next().await? {

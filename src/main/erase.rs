@@ -5,6 +5,7 @@ use dispatch_desk::{
     config::EraseArgs,
     domain::{
         actor::Actor,
+        erase::EraseReason,
         id::{RegionId, RiderId, TaskId},
     },
     engine::{
@@ -83,11 +84,14 @@ pub async fn erase(db: &Db, what: &EraseArgs) -> anyhow::Result<String> {
     if !what.yes {
         return Ok(format!("{counted} would be erased; nothing was done. Say --yes to do it."));
     }
+    let reason = EraseReason::parse(&what.reason);
+    let reason = reason.context("a reason is asked, not_needed or mistake")?;
     let executor = Executor::start(db.clone(), Settings::default());
     let erased = match &whose {
-        Whose::Task(id) => {
-            executor.erase_task(&Actor::System, *id).await.map(|erased| tasks(i64::from(erased)))
-        }
+        Whose::Task(id) => executor
+            .erase_task(&Actor::System, *id, reason)
+            .await
+            .map(|erased| tasks(i64::from(erased))),
         Whose::Region(id, days) => {
             let now = db.read().await?.now().await?;
             let until = now.plus_ms(-i64::from(*days) * DAY_MS);
@@ -96,7 +100,7 @@ pub async fn erase(db: &Db, what: &EraseArgs) -> anyhow::Result<String> {
             erased.map(|count| tasks(i64::try_from(count).unwrap_or(i64::MAX)))
         }
         Whose::Rider(id) => {
-            executor.erase_rider(&Actor::System, *id).await.map(|()| "1 rider".to_owned())
+            executor.erase_rider(&Actor::System, *id, reason).await.map(|()| "1 rider".to_owned())
         }
     };
     executor.stop().await;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use dispatch_desk::{
-    config::ReplayArgs,
+    config::{AuditKey, Database, ReplayArgs},
     replay::{Options, replay},
 };
 
@@ -18,6 +18,10 @@ pub async fn run(arguments: ReplayArgs) -> anyhow::Result<ExitCode> {
         file: arguments.file,
         mapping: arguments.mapping,
         speed,
+        audit_key: arguments
+            .database
+            .as_ref()
+            .map(|url| AuditKey { file: None }.path(&Database { url: url.clone() })),
         database: arguments.database,
         riders: usize::from(arguments.riders),
         limit: arguments.limit,

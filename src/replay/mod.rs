@@ -31,7 +31,16 @@ use tokio::sync::watch;
 
 pub use self::report::Report;
 use self::{file::Contents, stage::Stage};
-use crate::{admin, client, engine::reconcile::reconcile, intake, store};
+use crate::{
+    admin, client,
+    clock::SystemEntropy,
+    engine::{
+        reconcile::reconcile,
+        seal_keys,
+        sealer::{self, Sealer},
+    },
+    intake, store,
+};
 
 /// What is played, and how.
 #[derive(Clone, Debug)]
@@ -44,6 +53,8 @@ pub struct Options {
     pub speed: f64,
     /// An empty database; a temporary one if not given.
     pub database: Option<String>,
+    /// Where the key is that seals the log of that database, made if it is missing; a temporary one is not sealed.
+    pub audit_key: Option<PathBuf>,
     /// How many riders.
     pub riders: usize,
     /// Only so many rows.
@@ -72,6 +83,9 @@ pub enum Error {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The key of the seals can not be had.
+    #[error(transparent)]
+    Key(#[from] seal_keys::KeyFileError),
     /// A token could not be made.
     #[error(transparent)]
     Admin(#[from] admin::Error),
@@ -105,6 +119,10 @@ pub async fn replay(options: &Options, stop: watch::Receiver<bool>) -> Result<Re
     (report.rows, report.refused) = (rows, refused);
     let compared = reconcile(stage.db(), |_| {}).await?;
     report.compared = Some(compared);
+    if let Some(path) = &options.audit_key {
+        let keys = seal_keys::read_or_make(path, &SystemEntropy)?;
+        Sealer::new(stage.db().clone(), keys, sealer::CHUNK).seal_all().await?;
+    }
     stage.end().await;
     Ok(report)
 }

@@ -14,7 +14,12 @@ pub use people::{Dispatchers, People, RiderSeat, Wanted};
 use crate::{
     admin,
     clock::{Clock, Entropy, ManualClock, SystemClock, SystemEntropy},
-    domain::{fingerprint::hex, id::Timestamp, policy::RegionMode},
+    domain::{
+        fingerprint::hex,
+        id::Timestamp,
+        policy::RegionMode,
+        seal::{Key, Keys},
+    },
     engine::executor::{Executor, Settings},
     store::{self, Db, Product, Scratch, Time},
     web::{Desk, Limits, Origin, Server},
@@ -113,7 +118,11 @@ impl PrivateDesk {
         let origin = format!("http://{}", listener.local_addr()?);
         let parsed = Origin::parse(&origin).map_err(std::io::Error::other)?;
         let desk = Desk::new(Executor::start(db.clone(), Settings::default()), parsed);
+        // The key goes with the desk: its log is looked at while it runs, and kept nowhere.
+        let mut key = [0; 32];
+        SystemEntropy.fill(&mut key)?;
         let server = Server::start(desk, listener, Limits::default())?;
+        let server = server.sealing(Keys::one(Key::new(key)));
         Ok((db, server, origin, people, database))
     }
 

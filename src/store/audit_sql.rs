@@ -4,7 +4,8 @@ use super::sql::{Sql, setwise};
 
 /// What must hold of an event beside the way of the walk. `$1` regions, `$2` whether those of no region count; from `$3`
 /// and `$4` down to `$5` and `$6`; `$7` task, `$8` rider, `$9` and `$10` who acted, `$11` what was done; `$12` how many.
-/// The sign before the region keeps SQLite from walking along its index.
+/// The sign before the region keeps SQLite from walking along its index. What was done to a task beside its own steps
+/// (a number shown, data erased) is no event of the task, and names it as its subject.
 macro_rules! events {
     ($head:literal, $way:literal, $tail:literal) => {
         setwise!(
@@ -12,8 +13,8 @@ macro_rules! events {
                 $head,
                 " FROM dispatch_event e WHERE (e.occurred_at, e.number) < ($3, $4) \
                  AND (e.occurred_at, e.number) >= ($5, $6) AND ", $way,
-                " AND ($7 IS NULL OR e.task_id = $7) AND ($8 IS NULL OR e.rider_id = $8) \
-                 AND ($9 IS NULL OR e.actor_kind = $9) AND ($10 IS NULL OR e.actor_id = $10) \
+                " AND ($7 IS NULL OR e.task_id = $7 OR (e.kind = 'admin' AND e.subject = $7 \
+                 AND e.detail LIKE '%\"of\":\"task\"%')) AND ($8 IS NULL OR e.rider_id = $8) AND ($9 IS NULL OR e.actor_kind = $9) AND ($10 IS NULL OR e.actor_id = $10) \
                  AND ($11 IS NULL OR e.action = $11) \
                  AND ((+e.region_id IS NULL AND $2 = 1) OR +e.region_id IN (SELECT r.id FROM "
             ),
@@ -91,7 +92,10 @@ pub(super) const EVENTS: Sql = found_events!("1 = 1");
 pub(super) const EVENTS_ABOUT: Sql = found_events!("e.rider_id = $8");
 pub(super) const EVENTS_BY: Sql =
     found_events!("e.actor_kind = $9 AND e.actor_id = $10 AND e.actor_kind <> 'system'");
-pub(super) const EVENTS_ON: Sql = found_events!("e.task_id = $7");
+pub(super) const EVENTS_ON: Sql = found_events!(
+    "e.number IN (SELECT o.number FROM dispatch_event o WHERE o.task_id = $7 UNION ALL \
+     SELECT o.number FROM dispatch_event o WHERE o.subject = $7 AND o.kind IN ('admin', 'rider', 'policy'))"
+);
 pub(super) const EVENT_STEP: Sql = step!("dispatch_event", "occurred_at", "1 = 1");
 pub(super) const EVENT_STEP_ABOUT: Sql = step!("dispatch_event", "occurred_at", "e.rider_id = $6");
 pub(super) const EVENT_STEP_BY: Sql = step!(

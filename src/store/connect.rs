@@ -14,13 +14,28 @@ use super::{
 };
 use crate::fault::{Fault, planted};
 
+/// Runs a BEGIN to its end, whatever becomes of whoever waits for it.
+///
+/// Given up in the middle, it would go on at the database while its connection is handed to somebody else, who would
+/// then stand in a transaction that nobody has opened: read-only, perhaps, and never committed. So it is a task of its
+/// own; if nobody waits any more, the transaction is dropped by it, and so rolled back.
+pub(super) async fn begin_whole<T: Send + 'static>(
+    begin: impl Future<Output = sqlx::Result<T>> + Send + 'static,
+) -> sqlx::Result<T> {
+    match tokio::spawn(begin).await {
+        Ok(begun) => begun,
+        // It did not panic, or the program would have said so: the runtime is ending.
+        Err(_) => Err(sqlx::Error::PoolClosed),
+    }
+}
+
 /// Begins a transaction on a connection of `pool`.
 ///
 /// SQLite ends a transaction by itself when the disk is full or fails. The driver still counts it as open, since the
 /// rollback that follows finds nothing to roll back, and such a connection would refuse to begin for ever; a new one
 /// takes its place.
 pub(super) async fn begin_sqlite(
-    pool: &SqlitePool,
+    pool: SqlitePool,
     begin: &'static str,
 ) -> sqlx::Result<Transaction<'static, Sqlite>> {
     loop {
@@ -59,7 +74,9 @@ pub(super) async fn sqlite_pools(options: SqliteConnectOptions) -> Result<Pools>
         .pragma("cache_size", "-16384")
         // A checkpoint at each batch would write the same pages again and again.
         .pragma("wal_autocheckpoint", "4000")
-        .pragma("temp_store", "memory");
+        .pragma("temp_store", "memory")
+        // What was erased is written over, not only forgotten: it is gone from the file with the next checkpoint.
+        .pragma("secure_delete", "on");
     if let Some(folder) = options.get_filename().parent().filter(|folder| !folder.exists()) {
         std::fs::create_dir_all(folder).map_err(|error| Error::Unreachable(error.into()))?;
     }

@@ -7,7 +7,7 @@ use sqlx::{
 };
 
 use super::{
-    connect::{at_least, begin_sqlite, postgres_pool, sqlite_pools, without_password},
+    connect::{at_least, begin_sqlite, begin_whole, postgres_pool, sqlite_pools, without_password},
     error::{Error, Result},
     sql::Sql,
     tx::{Driver, Tx, execute},
@@ -156,14 +156,19 @@ impl Db {
         Ok(())
     }
 
-    /// Begins a transaction that may write. On SQLite it waits for the one writer.
+    /// Begins a transaction that may write. On SQLite it waits for the one writer. Whoever waits for it may give up at
+    /// any moment; so it is with [`read`](Self::read).
     pub async fn begin(&self) -> Result<Tx> {
         let driver = match &self.pools {
             // Deferred transactions fail when they turn into writers; this one asks at once.
             Pools::Sqlite { writer, .. } => {
-                Driver::Sqlite(begin_sqlite(writer, "BEGIN IMMEDIATE").await?)
+                let begin = begin_sqlite(writer.clone(), "BEGIN IMMEDIATE");
+                Driver::Sqlite(begin_whole(begin).await?)
             }
-            Pools::Postgres(pool) => Driver::Postgres(pool.begin().await?),
+            Pools::Postgres(pool) => {
+                let pool = pool.clone();
+                Driver::Postgres(begin_whole(async move { pool.begin().await }).await?)
+            }
         };
         Ok(Tx { driver, time: self.time.clone() })
     }
@@ -171,10 +176,14 @@ impl Db {
     /// Begins a transaction that only reads, all of it from one snapshot.
     pub async fn read(&self) -> Result<Tx> {
         let driver = match &self.pools {
-            Pools::Sqlite { readers, .. } => Driver::Sqlite(begin_sqlite(readers, "BEGIN").await?),
-            Pools::Postgres(pool) => Driver::Postgres(
-                pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
-            ),
+            Pools::Sqlite { readers, .. } => {
+                Driver::Sqlite(begin_whole(begin_sqlite(readers.clone(), "BEGIN")).await?)
+            }
+            Pools::Postgres(pool) => {
+                let (pool, snapshot) =
+                    (pool.clone(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+                Driver::Postgres(begin_whole(async move { pool.begin_with(snapshot).await }).await?)
+            }
         };
         Ok(Tx { driver, time: self.time.clone() })
     }

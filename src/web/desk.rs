@@ -7,7 +7,11 @@ use std::sync::{
 
 use tokio::sync::Semaphore;
 
-use super::{exports::Exports, pace::Pace, uploads::Uploads};
+use super::{
+    exports::Exports,
+    pace::{Searches, Tries},
+    uploads::Uploads,
+};
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::{
@@ -95,7 +99,8 @@ struct Inner {
     demo: bool,
     uploads: Uploads,
     exports: Exports,
-    pace: Pace,
+    tries: Tries,
+    searches: Searches,
     rounds: Rounds,
 }
 
@@ -131,7 +136,7 @@ impl Desk {
     ) -> Self {
         let hub = Hub::new(executor.clone(), live);
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
-        let (uploads, exports, pace) = (Uploads::default(), Exports::default(), Pace::default());
+        let (uploads, exports) = (Uploads::default(), Exports::default());
         let waiting = AtomicUsize::new(0);
         let rounds = Rounds::new(executor.clone(), executor.positions().locator().clone());
         Self(Arc::new(Inner {
@@ -144,7 +149,8 @@ impl Desk {
             demo,
             uploads,
             exports,
-            pace,
+            tries: Tries::of_riders(),
+            searches: Searches::of_people(),
             rounds,
         }))
     }
@@ -204,8 +210,13 @@ impl Desk {
     }
 
     /// How fast riders try.
-    pub(super) fn pace(&self) -> &Pace {
-        &self.0.pace
+    pub(super) fn tries(&self) -> &Tries {
+        &self.0.tries
+    }
+
+    /// How fast people search.
+    pub(super) fn searches(&self) -> &Searches {
+        &self.0.searches
     }
 
     /// The instant to wait and to show by; decisions use the store's own.

@@ -151,6 +151,8 @@ pub const DOORS: &[Door] = &[
     post("/admin/tokens", May::Desk(Matter::Tokens)),
     post("/admin/tokens/{id}/end", May::Desk(Matter::Tokens)),
     post("/admin/rules", May::Desk(Matter::DeskRules)),
+    get("/admin/erase", May::Desk(Matter::Erase)),
+    post("/admin/erase", May::Desk(Matter::Erase)),
     get("/audit", May::Desk(Matter::Audit)),
     get("/audit/export.csv", May::Desk(Matter::Audit)),
     get("/audit/export.jsonl", May::Desk(Matter::Audit)),

@@ -65,6 +65,9 @@ impl<T: DeserializeOwned> FromRequest<Desk> for Form<T> {
 
     async fn from_request(request: Request, state: &Desk) -> Result<Self, Problem> {
         let lang = preferred(request.headers()).unwrap_or(Lang::En);
+        if !is_form(request.headers()) {
+            return Err(Problem::new(ProblemCode::MediaType, lang));
+        }
         let (parts, body) = request.into_parts();
         let bytes = Bytes::from_request(Request::from_parts(parts.clone(), body), state).await;
         let bytes = bytes.map_err(|rejection| unread(&rejection, lang))?;
@@ -82,6 +85,13 @@ impl<T: DeserializeOwned> FromRequest<Desk> for Form<T> {
         let form = axum::extract::Form::<T>::from_request(again(), state).await;
         form.map(|form| Self(form.0)).map_err(invalid)
     }
+}
+
+/// Whether a body is a form by its own word.
+pub(super) fn is_form(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
 /// The parts of a path. What is no text names nothing that is there.

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     desk::Desk,
-    extract::{preferred, unread},
+    extract::{is_form, preferred, unread},
     page::cookie,
     problem::{Problem, ProblemCode},
 };
@@ -93,6 +93,10 @@ pub(super) async fn check(State(desk): State<Desk>, request: Request, next: Next
         let mut request = request;
         request.extensions_mut().insert(Expected(word));
         return next.run(request).await;
+    }
+    // A form that a page can have sent elsewhere without asking, such as text/plain, is none of ours.
+    if !is_form(request.headers()) {
+        return Problem::new(ProblemCode::MediaType, lang).into_response();
     }
     let (mut parts, body) = request.into_parts();
     let whole = Request::from_parts(parts.clone(), body);

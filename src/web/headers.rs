@@ -82,8 +82,7 @@ async fn guard(State(desk): State<Desk>, mut request: Request, next: Next) -> Re
     let mut response = if let Some(code) = gate::refused(&mut request, route, &desk) {
         turned_away(code, lang)
     } else {
-        // A task of its own, which runs to its end when the client has gone: left in the middle of a BEGIN, sqlx gives
-        // a connection back with the transaction open, and whoever is next reads the past and can not write.
+        // A task of its own, which runs to its end when the client has gone: what a form has begun is not left half done.
         let run = tokio::spawn(next.run(request).instrument(span.clone()));
         match tokio::time::timeout(patience.0, run).await {
             Ok(Ok(response)) => response,

@@ -55,6 +55,7 @@ mod positions;
 mod problem;
 mod problem_body;
 mod problem_code;
+mod reauth;
 mod rider;
 pub mod serve;
 mod session;

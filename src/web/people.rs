@@ -165,6 +165,7 @@ impl Seat {
             ("/admin/staff", "nav-staff", Matter::SeeStaff),
             ("/admin/regions", "nav-regions", Matter::Policies),
             ("/admin/tokens", "nav-tokens", Matter::Tokens),
+            ("/admin/erase", "nav-erase", Matter::Erase),
             ("/audit", "audit", Matter::Audit),
         ];
         let mine =

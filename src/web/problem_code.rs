@@ -105,9 +105,10 @@ codes! {
     /// As many streams are open as may be.
     TooManyStreams = 429 "TOO_MANY_STREAMS"
         "打开的实时连接过多，请关闭其他页面，或改用定时刷新。" "Too many live streams are open; close one, or read page by page.",
-    /// The body is no JSON by its own word.
+    /// The body is of another kind, by its own word, than is taken here.
     MediaType = 415 "MEDIA_TYPE"
-        "请使用 Content-Type: application/json。" "Send the body as Content-Type: application/json.",
+        "Content-Type 不符：接口请用 application/json，网页表单请用 application/x-www-form-urlencoded。"
+        "Another Content-Type is taken here: application/json by the API, application/x-www-form-urlencoded by forms.",
     /// One task stands twice in a bulk.
     TaskTwice = 400 "TASK_TWICE"
         "批量请求中同一任务出现了两次。" "A task stands in the bulk twice.",

@@ -3,9 +3,14 @@
 
 use std::net::IpAddr;
 
-use super::{desk::Desk, peer::Peer};
+use axum::{
+    http::{StatusCode, header},
+    response::Response,
+};
+
+use super::{desk::Desk, page::words, peer::Peer};
 use crate::{
-    domain::id::Timestamp,
+    domain::{id::Timestamp, refusal::Lang},
     store::{self, Failures, Tx, token_hash},
 };
 
@@ -23,8 +28,22 @@ const CODES: i64 = 5;
 const CODES_MS: i64 = 15 * 60_000;
 
 /// How many seconds to wait before the next try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wait(pub(super) i64);
+#[derive(Debug)]
+pub(super) struct Wait(i64);
+
+impl Wait {
+    /// What the page says about it.
+    pub(super) fn words(&self, lang: Lang) -> String {
+        words(lang, "sign-in-wait", &[("v", &self.0.to_string())])
+    }
+
+    /// A page that says it, as an answer that scripts understand as well.
+    pub(super) fn answer(&self, mut page: Response) -> Response {
+        *page.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+        page.headers_mut().insert(header::RETRY_AFTER, self.0.into());
+        page
+    }
+}
 
 /// One try to sign in, counted as a failure until it has succeeded.
 #[derive(Debug)]

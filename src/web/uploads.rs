@@ -11,8 +11,10 @@ use crate::{
     intake::{FileError, Given, Mapping},
 };
 
-/// A file may be this long, in bytes (5 MiB): some 20,000 rows. Longer ones are for the command line.
+/// A file may be this long, in bytes (5 MiB). Longer ones are for the command line.
 pub(super) const FILE_LIMIT: usize = 5 << 20;
+/// A file may have so many rows.
+pub(super) const ROWS_LIMIT: u64 = 20_000;
 /// All files together, in bytes.
 const ALL_LIMIT: usize = 64 << 20;
 /// How long a file is kept, in milliseconds.

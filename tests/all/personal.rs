@@ -3,6 +3,7 @@
 use dispatch_desk::{
     domain::{
         command::{Act, DetailChanges, What},
+        erase::EraseReason,
         id::{RegionId, Revision, RiderId, TaskId, Timestamp},
         refusal::Code,
         reveal::{RevealReason, Which},
@@ -154,8 +155,10 @@ for_each_database!(nothing_of_a_person_is_left_after_erasing, |desk| async move 
     }
     // Not while it is under way, whoever asks and however.
     for erased in [
-        desk.executor.erase_task(&ADMIN, task).await,
-        desk.executor.erase_task(&dispatch_desk::domain::command::Actor::System, task).await,
+        desk.executor.erase_task(&ADMIN, task, EraseReason::Asked).await,
+        desk.executor
+            .erase_task(&dispatch_desk::domain::command::Actor::System, task, EraseReason::Asked)
+            .await,
     ] {
         assert!(matches!(erased, Err(Error::NotOver)), "{erased:?}");
     }
@@ -168,17 +171,20 @@ for_each_database!(nothing_of_a_person_is_left_after_erasing, |desk| async move 
     let head = seal(&desk).await;
     let (events, attempts) = logged(&desk).await;
     let outcomes = Raw::of(&desk).await.dump("command_outcome").await;
-    assert!(desk.executor.erase_task(&ADMIN, task).await.unwrap());
+    assert!(desk.executor.erase_task(&ADMIN, task, EraseReason::Asked).await.unwrap());
     assert_eq!(found(&desk, &CANARIES).await, Vec::<String>::new());
     let erased = last_event(&desk).await;
     assert_eq!((erased.action.as_str(), erased.subject), ("erased", task.0));
-    assert_eq!(erased.detail, r#"{"of":"task","tasks":"1"}"#);
+    assert_eq!(erased.detail, r#"{"of":"task","tasks":"1","reason":"asked"}"#);
     let (after, attempts_after) = logged(&desk).await;
     let new: Vec<_> = after.iter().filter(|row| !events.contains(row)).collect();
     assert_eq!((after.len(), new.len()), (events.len() + 1, 1), "one event more: {new:?}");
     assert_eq!(attempts_after, attempts);
     assert_eq!(Raw::of(&desk).await.dump("command_outcome").await, outcomes);
-    assert!(!desk.executor.erase_task(&ADMIN, task).await.unwrap(), "there is nothing left");
+    assert!(
+        !desk.executor.erase_task(&ADMIN, task, EraseReason::Asked).await.unwrap(),
+        "there is nothing left"
+    );
     assert_eq!(last_event(&desk).await.number, erased.number);
     desk.reconciled().await;
     // The seal from before still fits, and so does the one over the erasing itself.
@@ -201,17 +207,20 @@ for_each_database!(erasing_is_for_admins_of_the_region, |desk| async move {
     let far = Timestamp(i64::MAX / 2);
     let executor = &desk.executor;
     for who in [D1, SUPERVISOR, AUDITOR] {
-        assert_eq!(executor.erase_task(&who, task).await.unwrap_err().to_string(), "FORBIDDEN");
+        assert_eq!(
+            executor.erase_task(&who, task, EraseReason::Asked).await.unwrap_err().to_string(),
+            "FORBIDDEN"
+        );
         let region = executor.erase_region(&who, NORTH, Timestamp(0), far).await;
         assert_eq!(region.unwrap_err().to_string(), "FORBIDDEN");
-        let rider = executor.erase_rider(&who, RiderId(1)).await;
+        let rider = executor.erase_rider(&who, RiderId(1), EraseReason::Asked).await;
         assert_eq!(rider.unwrap_err().to_string(), "FORBIDDEN");
     }
     let south = executor.erase_region(&ADMIN, SOUTH, Timestamp(0), far).await;
     assert!(matches!(south, Err(Error::NotFound)), "{south:?}");
-    let away = executor.erase_rider(&ADMIN, RiderId(FOREIGN_RIDER)).await;
+    let away = executor.erase_rider(&ADMIN, RiderId(FOREIGN_RIDER), EraseReason::Asked).await;
     assert!(matches!(away, Err(Error::NotFound)), "{away:?}");
-    let missing = executor.erase_task(&ADMIN, TaskId(99_999)).await;
+    let missing = executor.erase_task(&ADMIN, TaskId(99_999), EraseReason::Asked).await;
     assert!(matches!(missing, Err(Error::NotFound)), "{missing:?}");
     assert_eq!(found(&desk, &CANARIES).await, ["task_detail"]);
 });
@@ -294,17 +303,48 @@ for_each_database!(a_rider_who_is_gone_is_called_by_the_number, |desk| async mov
         ..RiderChange::default()
     };
     executor.change_rider(&ADMIN, one, &change).await.unwrap();
-    let early = executor.erase_rider(&ADMIN, one).await;
+    let early = executor.erase_rider(&ADMIN, one, EraseReason::Asked).await;
     assert!(matches!(early, Err(Error::NotOver)), "not shut out: {early:?}");
     let shut = RiderChange { disabled: Some(true), ..RiderChange::default() };
     executor.change_rider(&ADMIN, one, &shut).await.unwrap();
-    let early = executor.erase_rider(&ADMIN, one).await;
+    let early = executor.erase_rider(&ADMIN, one, EraseReason::Asked).await;
     assert!(matches!(early, Err(Error::NotOver)), "the goods are with them: {early:?}");
     desk.done(D1, task, 2, CANCEL).await;
-    executor.erase_rider(&ADMIN, one).await.unwrap();
+    executor.erase_rider(&ADMIN, one, EraseReason::Asked).await.unwrap();
     assert_eq!(found(&desk, &CANARIES).await, Vec::<String>::new());
     let event = last_event(&desk).await;
     let told = (event.action.as_str(), event.rider_id, event.region_id);
     assert_eq!(told, ("erased", Some(1), Some(NORTH.0)));
     desk.check().await;
 });
+
+/// What is in the files of an SQLite database after all of its log has gone into it.
+async fn bytes(desk: &Desk) -> Vec<u8> {
+    Raw::of(desk).await.run("PRAGMA wal_checkpoint(TRUNCATE)").await.unwrap();
+    let file = desk.home.url.trim_start_matches("sqlite://").split('?').next().unwrap_or_default();
+    let mut bytes = std::fs::read(file).expect("the database's file");
+    bytes.extend(std::fs::read(format!("{file}-wal")).unwrap_or_default());
+    bytes
+}
+
+#[tokio::test]
+async fn what_is_erased_is_not_in_the_file_any_more() {
+    let desk = Desk::open(Database::Sqlite).await;
+    let is_in =
+        |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    // Some neighbours, so that its page is shared.
+    for _ in 0..20 {
+        desk.create().await;
+    }
+    let task = canary(&desk).await;
+    desk.done(D1, task, 1, CANCEL).await;
+    let before = bytes(&desk).await;
+    for canary in &CANARIES[..5] {
+        assert!(is_in(&before, canary), "{canary} is written down");
+    }
+    desk.executor.erase_task(&ADMIN, task, EraseReason::Asked).await.unwrap();
+    let after = bytes(&desk).await;
+    for canary in CANARIES {
+        assert!(!is_in(&after, canary), "{canary} is still in the file");
+    }
+}

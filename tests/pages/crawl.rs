@@ -184,6 +184,7 @@ async fn every_answer_carries_the_rules_for_browsers() {
             ("/api/v1/bulk", "text/plain", 1, 0, 415),
             ("/api/v1/bulk", "application/json", 1, 0, 400),
             ("/api/v1/bulk", "application/json", 2 << 20, 0, 413),
+            ("/sign-in", "application/x-www-form-urlencoded", 1, 0, 422),
             ("/sign-in", "application/x-www-form-urlencoded", 70 << 10, 0, 413),
             ("/import", "multipart/form-data; boundary=x", 6 << 20, 0, 413),
             ("/sign-in", "application/x-www-form-urlencoded", 0, 9_000, 414),

@@ -3,6 +3,7 @@
 use dispatch_desk::{
     domain::{
         command::{Act, Actor, NewTask},
+        erase::EraseReason,
         facts::Duty,
         id::TaskId,
         refusal::Lang,
@@ -443,7 +444,12 @@ async fn personal(room: &mut Room) {
     room.hang("personal_shown", shown);
     let path = dora.get("/board?show=cancelled").await.first_task();
     let task = TaskId::parse(path.trim_start_matches("/tasks/")).unwrap();
-    room.site.desk.executor.erase_task(&ADMIN, task).await.unwrap();
+    room.site.desk.executor.erase_task(&ADMIN, task, EraseReason::Asked).await.unwrap();
     room.open(&mut dora, "personal_erased", &path).await;
     room.open(&mut dora, "personal_erased_board", "/board?show=cancelled").await;
+    let mut ada = room.enter(&ADMIN).await;
+    let form = room.open(&mut ada, "personal_erase", "/admin/erase?of=T10001").await;
+    let form = form.form("/admin/erase").with("reason", "asked");
+    let wrong = ada.send(&form).await;
+    room.hang("personal_erase_wrong", wrong);
 }

@@ -10,6 +10,7 @@ use dispatch_desk::domain::{
     admin::AdminAction,
     authority::Matter,
     command::{Role, Verb},
+    erase::EraseReason,
     facts::Duty,
     policy::RegionMode,
     rank::LeftOut,
@@ -210,6 +211,7 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("step-", own(&["done", "now", "later"])),
         ("reveal-which-", names(Which::ALL)),
         ("reveal-for-", names(RevealReason::ALL)),
+        ("erase-for-", names(EraseReason::ALL)),
         ("import-", own(&["waiting", "running", "done", "broken", "unread"])),
         // Those of forms, and those that the desk itself gives.
         (

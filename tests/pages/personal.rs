@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use dispatch_desk::{
     domain::{
         command::{Act, Actor},
+        erase::EraseReason,
         id::{RiderId, TaskId},
         reveal::{RevealReason, Which},
     },
@@ -15,7 +16,7 @@ use crate::{
     browser::{Browser, Form, Page, select},
     harness::{
         ADMIN, AUDITOR, CANCEL, D1, Database, Desk, FOREIGN_DISPATCHER, GRAB, SUPERVISOR, Site,
-        offer, order, rider,
+        offer, order, rider, site::PASSWORD,
     },
 };
 
@@ -49,6 +50,7 @@ on_each_database!(
     a_number_is_shown_once_and_who_looked_stands_in_the_story,
     a_task_of_elsewhere_is_like_none_and_a_denial_is_kept,
     what_is_erased_is_said_to_be_erased,
+    an_admin_erases_with_the_password_and_a_reason,
     a_masked_number_is_never_written_back
 );
 
@@ -266,7 +268,7 @@ async fn what_is_erased_is_said_to_be_erased(site: Site) {
     let refused = dora.send(&edit.clone().with("note", "金丝雀的备注")).await;
     refused.says("CANCELLED");
     site.desk.advance_ms(60_000).await;
-    assert!(site.desk.executor.erase_task(&ADMIN, task).await.unwrap());
+    assert!(site.desk.executor.erase_task(&ADMIN, task, EraseReason::Asked).await.unwrap());
 
     let page = dora.get(&path).await;
     page.is(200).says("Personal data erased on").says("12:01:00").says("Cancelled");
@@ -286,6 +288,45 @@ async fn what_is_erased_is_said_to_be_erased(site: Site) {
     late.says("CANCELLED").says("The task was cancelled");
     let card = site.desk.read().await.card(task).await.unwrap().unwrap();
     assert_eq!((card.detail.note, card.detail.pickup.address.as_str()), (None, ""));
+    site.close().await;
+}
+
+async fn an_admin_erases_with_the_password_and_a_reason(site: Site) {
+    let task = site.order(order()).await;
+    site.password(5, "ada").await;
+    let mut ada = Browser::enter(&site, &ADMIN).await;
+    let page = ada.get(&format!("/admin/erase?of={task}")).await;
+    let form = page.is(200).form("/admin/erase");
+    assert_eq!(form.value("of"), task.to_string());
+    let form = form.with("reason", "asked").with("present", PASSWORD);
+    let before = head(&site.desk).await;
+    // Half a form costs no try, and erases nothing.
+    ada.send(&form.clone()).await.is(422).says("Tick that you know");
+    let form = form.forged("sure", "on");
+    ada.send(&form.clone().with("reason", "")).await.is(422).says("Say why");
+    ada.send(&form.clone().with("of", "somebody")).await.is(422).says("Name a task");
+    let wrong = ada.send(&form.clone().with("present", "not her password")).await;
+    wrong.is(403).hides("not her password");
+    ada.send(&form.clone()).await.is(409).says("Not yet");
+    ada.send(&form.clone().with("of", "T99999")).await.is(404).says("There is no T99999");
+    assert_eq!(head(&site.desk).await, before, "nothing was done");
+    site.desk.done(D1, task, 1, CANCEL).await;
+    let before = head(&site.desk).await;
+    ada.send(&form.clone()).await.is(200).says("is erased").hides(PASSWORD);
+    let [event] = log_after(&site.desk, before).await.try_into().unwrap();
+    assert_eq!((event.action.as_str(), event.actor_id.as_deref()), ("erased", Some("5")));
+    assert_eq!(event.detail, r#"{"of":"task","tasks":"1","reason":"asked"}"#);
+    let card = site.desk.read().await.card(task).await.unwrap().unwrap();
+    assert_eq!((card.detail.note, card.detail.pickup.address.as_str()), (None, ""));
+    ada.send(&form.clone()).await.is(200).says("has no personal data left");
+    // A rider who still rides, and one who is gone.
+    let rider = form.with("of", "R1");
+    ada.send(&rider.clone()).await.is(409).says("Not yet");
+    let gone = ada.get("/admin/riders/R1").await.form("/admin/riders/R1").forged("disabled", "on");
+    ada.send(&gone).await.is(200);
+    ada.send(&rider).await.is(200).says("is erased");
+    let found = site.desk.read().await.rider_account(RiderId(1)).await.unwrap();
+    assert_eq!(found.expect("R1 stays").name, "R1");
     site.close().await;
 }
 

@@ -1,5 +1,6 @@
 //! The program itself, as an operator runs it.
 
+mod admin;
 mod audit;
 
 use std::process::{Command, Output};

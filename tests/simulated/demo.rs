@@ -9,6 +9,7 @@ use std::{
 
 use dispatch_desk::{
     client::Client,
+    engine::{seal_keys, verify::verify},
     store::{Db, Time},
 };
 
@@ -77,6 +78,10 @@ async fn kept(folder: &Path) -> (u64, String) {
     let mut tx = db.read().await.unwrap();
     let first = tx.events_after(0, 1).await.unwrap().remove(0).event_id;
     drop(tx);
+    // All of it is sealed, under the demo's own key.
+    let keys = seal_keys::read(&folder.join("demo.audit-key")).unwrap();
+    let sealed = verify(&db, &keys, &[], |_| ()).await.unwrap();
+    assert_eq!((&sealed.finding, sealed.unsealed_events, sealed.unsealed_attempts), (&None, 0, 0));
     db.close().await;
     (report.tasks, first)
 }

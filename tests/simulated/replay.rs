@@ -17,6 +17,7 @@ fn options(file: &Path, mapping: &str) -> Options {
         mapping: mapping.to_owned(),
         speed: 0.0,
         database: None,
+        audit_key: None,
         riders: 30,
         limit: None,
         zone: chrono_tz::America::Chicago,

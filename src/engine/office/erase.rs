@@ -7,6 +7,7 @@ use crate::{
         actor::Actor,
         admin::{AdminAction, AdminEvent, AdminSubject},
         authority::Matter,
+        erase::EraseReason,
         id::{RegionId, RiderId, TaskId, Timestamp},
     },
     engine::executor::Executor,
@@ -18,11 +19,11 @@ const CHUNK: i64 = 200;
 pub const DAY_MS: i64 = 86_400_000;
 
 impl Executor {
-    /// Erases the personal data of a task that is over. Returns whether there was any left.
+    /// Erases the personal data of a task that is over, for `reason`. Returns whether there was any left.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotOver`], or as [`Office::open_for`] says.
-    pub async fn erase_task(&self, actor: &Actor, id: TaskId) -> Result<bool> {
+    pub async fn erase_task(&self, actor: &Actor, id: TaskId, reason: EraseReason) -> Result<bool> {
         let mut office = Office::open_for(self, actor, Matter::Erase).await?;
         let task = office.tx.task(id).await?.filter(|task| office.reaches(task.region));
         let task = task.ok_or(Error::NotFound)?;
@@ -35,7 +36,8 @@ impl Executor {
         }
         office.tx.forget_drafts().await?;
         let erased = AdminEvent::new(AdminAction::Erased, AdminSubject::Task(id));
-        office.note(erased.in_region(task.region).with("tasks", "1"));
+        let erased = erased.in_region(task.region).with("tasks", "1");
+        office.note(erased.with("reason", reason.as_str()));
         office.commit().await?;
         Ok(true)
     }
@@ -77,11 +79,12 @@ impl Executor {
         }
     }
 
-    /// Erases name, phone, password, position and devices of a rider who is shut out and holds nothing.
+    /// Erases name, phone, password, position and devices of a rider who is shut out and holds nothing, for
+    /// `reason`.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::NotOver`], or as [`Office::open_for`] says.
-    pub async fn erase_rider(&self, actor: &Actor, id: RiderId) -> Result<()> {
+    pub async fn erase_rider(&self, actor: &Actor, id: RiderId, reason: EraseReason) -> Result<()> {
         let mut office = Office::open_for(self, actor, Matter::Erase).await?;
         let rider = office.tx.lock_riders(&[id]).await?.pop();
         let rider = rider.filter(|rider| office.reaches(rider.region)).ok_or(Error::NotFound)?;
@@ -90,7 +93,7 @@ impl Executor {
             return Err(Error::NotOver);
         }
         let erased = AdminEvent::new(AdminAction::Erased, AdminSubject::Rider(id));
-        office.note(erased.in_region(rider.region));
+        office.note(erased.in_region(rider.region).with("reason", reason.as_str()));
         office.commit().await?;
         self.positions().rider_changed(self.db(), id).await;
         Ok(())

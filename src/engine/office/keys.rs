@@ -26,14 +26,6 @@ pub struct NewToken<'a> {
     pub expires_at: Option<Timestamp>,
 }
 
-fn subject(of: &Actor) -> AdminSubject {
-    match of {
-        Actor::Staff(staff) => AdminSubject::Staff(*staff),
-        Actor::Rider(rider) => AdminSubject::Rider(*rider),
-        Actor::System | Actor::Intake(_) | Actor::Customer(_) => AdminSubject::Desk,
-    }
-}
-
 impl Office {
     /// Whether whoever acts may decide about somebody's tokens and sessions: all regions of theirs are in reach.
     pub(super) async fn reaches_actor(&mut self, of: &Actor) -> Result<bool> {
@@ -89,7 +81,7 @@ impl Executor {
             revoked_at: None,
         };
         office.tx.add_token(&token).await?;
-        let made = AdminEvent::new(AdminAction::TokenMade, subject(new.of));
+        let made = AdminEvent::new(AdminAction::TokenMade, AdminSubject::of(new.of));
         let made = made.with("token", &id).with("for", new.of.to_string());
         office.note(made.with("actions", token.scope.actions.to_string()));
         office.shown_at("/admin/tokens".to_owned());
@@ -111,7 +103,7 @@ impl Executor {
         if office.tx.revoke_token(id, now).await? == 0 {
             return Err(Error::NotFound);
         }
-        let ended = AdminEvent::new(AdminAction::TokenEnded, subject(&token.actor));
+        let ended = AdminEvent::new(AdminAction::TokenEnded, AdminSubject::of(&token.actor));
         office.note(ended.with("token", id));
         office.commit().await?;
         Ok(())
@@ -134,7 +126,7 @@ impl Executor {
         }
         let ended = office.tx.end_sessions_of(of).await?;
         office.tx.end_links_of(of).await?;
-        let done = AdminEvent::new(AdminAction::SessionsEnded, subject(of));
+        let done = AdminEvent::new(AdminAction::SessionsEnded, AdminSubject::of(of));
         office.note(done.with("sessions", ended.to_string()));
         office.commit().await?;
         Ok(ended)

@@ -19,7 +19,7 @@ use super::{
         people::{FACTOR_DUE, Seat, StaffSeat, zone},
         picture::{self, Picture},
         problem::{Problem, ProblemCode},
-        throttle::{self, Wait},
+        reauth, throttle,
     },
     Device, Ended, devices, end, hashed, said, unfit,
 };
@@ -112,33 +112,11 @@ pub(super) async fn page(
 
 /// Whether the present password was given. If not, what to show instead.
 async fn again(desk: &Desk, seat: &Seat, typed: &Typed, from: Peer) -> Result<(), Response> {
-    let problem = |problem: Problem| problem.into_response();
-    let staff = seat.staff().map_err(problem)?;
-    let read = |error: store::Error| Problem::read(&error, seat.lang()).into_response();
-    let mut tx = desk.db().read().await.map_err(read)?;
-    let known = tx.password_of(staff).await.map_err(read)?;
-    drop(tx);
-    // Whoever came by a link alone has no password yet: an admin makes a link to set one.
-    let (login, phc) = known.unzip();
-    let tried = throttle::begin(desk, "staff", &login.unwrap_or_default(), from).await;
-    let tried = match tried.map_err(read)? {
-        Ok(tried) => tried,
-        Err(Wait(seconds)) => {
-            let wait = words(seat.lang(), "sign-in-wait", &[("v", &seconds.to_string())]);
-            let came = Came { wrong: Some(wait), ..Came::default() };
-            let shown = show(desk, seat, came, StatusCode::TOO_MANY_REQUESTS).await;
-            return Err(shown.unwrap_or_else(IntoResponse::into_response));
-        }
-    };
-    let right = password::verify(desk, typed.raw("present").to_owned(), phc).await;
-    let busy = |password::Crowded| Problem::new(ProblemCode::Busy, seat.lang()).into_response();
-    if right.map_err(busy)? {
-        return tried.succeeded(desk).await.map_err(read);
-    }
-    let wrong = Problem::new(ProblemCode::ReauthRequired, seat.lang()).sentence().to_owned();
-    let came = Came { wrong: Some(wrong), ..Came::default() };
-    let shown = show(desk, seat, came, StatusCode::FORBIDDEN).await;
-    Err(shown.unwrap_or_else(IntoResponse::into_response))
+    let proven = reauth::owner(desk, seat, typed, from).await;
+    let Err(unproven) = proven.map_err(IntoResponse::into_response)? else { return Ok(()) };
+    let came = Came { wrong: Some(unproven.words(seat.lang())), ..Came::default() };
+    let shown = show(desk, seat, came, StatusCode::OK).await;
+    Err(shown.map_or_else(IntoResponse::into_response, |page| unproven.answer(page)))
 }
 
 fn refused(taste: &Taste, error: &crate::engine::office::Error) -> Result<Came, Problem> {
@@ -195,10 +173,9 @@ pub(super) async fn confirm_factor(
     let tried = throttle::begin_code(&desk, &staff.to_string()).await.map_err(failed)?;
     let tried = match tried {
         Ok(tried) => tried,
-        Err(Wait(seconds)) => {
-            let wait = words(seat.lang(), "sign-in-wait", &[("v", &seconds.to_string())]);
-            let came = Came { wrong: Some(wait), ..Came::default() };
-            return show(&desk, &seat, came, StatusCode::TOO_MANY_REQUESTS).await;
+        Err(wait) => {
+            let came = Came { wrong: Some(wait.words(seat.lang())), ..Came::default() };
+            return Ok(wait.answer(show(&desk, &seat, came, StatusCode::OK).await?));
         }
     };
     match desk.executor().confirm_factor(staff, typed.get("code")).await {

@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode},
     response::{IntoResponse, Redirect, Response},
 };
 use tower_sessions::Session;
@@ -18,8 +18,7 @@ use super::{
         peer::Peer,
         people::{self, RiderSeat, Seat, zone},
         problem::{Problem, ProblemCode},
-        rider,
-        throttle::{self, Wait},
+        rider, throttle,
     },
     Device, Ended, devices, end, hashed, said, unfit,
 };
@@ -52,14 +51,9 @@ pub(super) async fn sign_in(
     let phone = phone_number(typed.get("phone")).unwrap_or_default();
     let tried = match throttle::begin(&desk, "rider", &phone, from).await.map_err(read)? {
         Ok(tried) => tried,
-        Err(Wait(seconds)) => {
-            let wrong = words(taste.lang, "sign-in-wait", &[("v", &seconds.to_string())]);
-            let status = StatusCode::TOO_MANY_REQUESTS;
-            let mut response = rider::door(&desk, &taste, typed.get("phone"), Some(wrong), status);
-            if let Ok(seconds) = HeaderValue::from_str(&seconds.to_string()) {
-                response.headers_mut().insert(header::RETRY_AFTER, seconds);
-            }
-            return Ok(response);
+        Err(wait) => {
+            let (phone, wrong) = (typed.get("phone"), Some(wait.words(taste.lang)));
+            return Ok(wait.answer(rider::door(&desk, &taste, phone, wrong, StatusCode::OK)));
         }
     };
     let mut tx = desk.db().read().await.map_err(read)?;

@@ -7,11 +7,13 @@
 //! | file | |
 //! |---|---|
 //! | `staff`, `staff_one`, `riders`, `rider_one`, `regions`, `region_one`, `policy`, `tokens` | one kind of thing each: a list with a form, one of them |
+//! | `erase` | personal data of a task or a rider, erased with a reason |
 //! | `changes` | what was done to one of them, and who was first |
 //! | `secret` | a link or token that is shown once |
 //! | `fields` | what forms hold |
 
 mod changes;
+mod erase;
 mod fields;
 mod policy;
 mod region_one;
@@ -60,6 +62,7 @@ pub(super) fn router() -> Router<Desk> {
         .route("/admin/regions/{id}/policy", post(policy::add))
         .route("/admin/tokens", get(tokens::list).post(tokens::make))
         .route("/admin/tokens/{id}/end", post(tokens::end))
+        .route("/admin/erase", get(erase::form).post(erase::erase))
 }
 
 /// What every page of a reader starts from: one snapshot, its regions and its zone.

@@ -35,7 +35,8 @@ const VERSIONS: i64 = 50;
 /// A version of the rules as the page shows it.
 struct Version {
     policy: Policy,
-    starts: When,
+    /// None if it has been so from the beginning.
+    starts: Option<When>,
     /// Whether it is the one in force.
     in_force: bool,
 }
@@ -138,7 +139,7 @@ pub(super) async fn show(
     let changes = changes.map_err(failed)?;
     let version = |dated: &store::DatedPolicy| Version {
         in_force: dated.policy.version == in_force.version && dated.starts_at <= now,
-        starts: opened.zone.when(dated.starts_at),
+        starts: (dated.starts_at.0 > 0).then(|| opened.zone.when(dated.starts_at)),
         policy: dated.policy.clone(),
     };
     let page = One {

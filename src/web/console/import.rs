@@ -13,7 +13,7 @@ use super::super::{
     page::{Shell, filters, render, words},
     people::{Seat, StaffSeat, zone},
     problem::{Problem, ProblemCode},
-    uploads::{FILE_LIMIT, Upload},
+    uploads::{FILE_LIMIT, ROWS_LIMIT, Upload},
 };
 use crate::{
     domain::{
@@ -152,10 +152,16 @@ pub(super) async fn upload(
                 let none = words(lang, "import-no-file", &[]);
                 return show_form(&desk, &seat, typed, Some(none)).await;
             };
+            let preview = look(&bytes, &mapping, &given);
+            let rows = preview.as_ref().map_or(0, |preview| preview.summary.rows);
+            if rows > ROWS_LIMIT {
+                let many = words(lang, "import-too-many-rows", &[("v", &rows.to_string())]);
+                return show_form(&desk, &seat, typed, Some(many)).await;
+            }
             let upload = Upload {
                 owner: seat.actor().clone(),
                 at: desk.now(),
-                preview: look(&bytes, &mapping, &given),
+                preview,
                 progress: std::sync::Mutex::default(),
                 mapping_name: typed.mapping,
                 name,

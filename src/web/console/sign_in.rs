@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode},
     response::{IntoResponse, Redirect, Response},
 };
 use serde::{Deserialize, Serialize};
@@ -107,14 +107,9 @@ pub(super) struct Typed {
 }
 
 /// Says how long to wait.
-fn wait(desk: &Desk, taste: &Taste, page: Page, Wait(seconds): Wait) -> Response {
-    let wrong = words(taste.lang, "sign-in-wait", &[("v", &seconds.to_string())]);
-    let page = Page { wrong: Some(wrong), ..page };
-    let mut response = show(desk, taste, page, StatusCode::TOO_MANY_REQUESTS);
-    if let Ok(seconds) = HeaderValue::from_str(&seconds.to_string()) {
-        response.headers_mut().insert(header::RETRY_AFTER, seconds);
-    }
-    response
+fn wait(desk: &Desk, taste: &Taste, page: Page, wait: Wait) -> Response {
+    let page = Page { wrong: Some(wait.words(taste.lang)), ..page };
+    wait.answer(show(desk, taste, page, StatusCode::OK))
 }
 
 /// Name and password.

@@ -8,6 +8,7 @@ use crate::{
     domain::{
         admin::{AdminAction, AdminSubject},
         command::Actor,
+        erase::EraseReason,
         id::{RiderId, StaffId, TaskId, Timestamp},
         refusal::{Code, Lang},
     },
@@ -126,7 +127,10 @@ impl Record {
         let which = numbers.split(',').filter(|name| !name.is_empty());
         let which = which.map(|name| words(lang, &format!("reveal-which-{name}"), &[]));
         let why = Some(text("reason")).filter(|why| !why.is_empty());
-        let why = why.map(|why| words(lang, &format!("reveal-for-{why}"), &[]));
+        let why = why.map(|why| match EraseReason::parse(&why) {
+            Some(_) => words(lang, &format!("erase-for-{why}"), &[]),
+            None => words(lang, &format!("reveal-for-{why}"), &[]),
+        });
         let parts: Vec<_> = which.chain(why).collect();
         Line {
             at: zone.when(Timestamp(event.occurred_at)),

@@ -137,6 +137,31 @@ for_each_database!(every_filter_finds_what_it_says_the_latest_first, |desk| asyn
     assert_eq!(found(tx, &nothing).await, "");
 });
 
+for_each_database!(what_was_done_to_a_task_is_found_with_its_steps, |desk| async move {
+    let task = desk.create().await;
+    let raw = Raw::of(&desk).await;
+    let (at, task_number) = (NOON.0, task.0);
+    // To the task; to a rider and to a region that happen to have its number.
+    raw.run(&format!(
+        "INSERT INTO dispatch_event (number, event_id, kind, subject, region_id, action, actor_kind, actor_id, \
+         rider_id, occurred_at, detail_version, detail) VALUES \
+         (2, 'r', 'admin', {task_number}, 1, 'revealed', 'staff', '6', NULL, {at}, 1, \
+          '{{\"numbers\":\"pickup\",\"of\":\"task\"}}'), \
+         (3, 's', 'admin', {task_number}, 1, 'rider-changed', 'staff', '6', {task_number}, {at}, 1, \
+          '{{\"of\":\"rider\"}}'), \
+         (4, 't', 'policy', {task_number}, 1, 'policy-added', 'staff', '6', NULL, {at}, 1, '{{\"of\":\"region\"}}')"
+    ))
+    .await
+    .unwrap();
+    let mut tx = desk.read().await;
+    let about = Search { task: Some(task), ..all() };
+    assert_eq!(found(&mut tx, &about).await, "e2 e1");
+    let shown = Search { what: Some("revealed".to_owned()), ..about.clone() };
+    assert_eq!(found(&mut tx, &shown).await, "e2");
+    let foreign = Search { regions: vec![RegionId(2)], ..about };
+    assert_eq!(found(&mut tx, &foreign).await, "");
+});
+
 for_each_database!(a_rare_row_is_found_far_away_step_by_step, |desk| async move {
     let task = desk.create().await;
     desk.done(D1, task, 1, CANCEL).await;

@@ -1,6 +1,9 @@
 //! Opening a database, and what its connections are set to.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use dispatch_desk::{
     clock::ManualClock,
@@ -53,6 +56,36 @@ for_each_database!(a_dropped_transaction_has_done_nothing, |desk| async move {
     tx.commit().await.unwrap();
     assert!(desk.read().await.rider(RiderId(500)).await.unwrap().is_some());
 });
+
+for_each_database!(
+    whoever_gives_up_while_it_begins_leaves_no_transaction_behind,
+    |desk| async move {
+        // A reader that is left open would let the next one read the past, and write nothing.
+        let mut given_up = 0;
+        for round in 0..300_u32 {
+            {
+                let mut reader = std::pin::pin!(desk.db.read());
+                // Let go a little later each time: before it has a connection, at the BEGIN, after it.
+                let (begun, patience) = (Instant::now(), Duration::from_micros(10) * (round % 60));
+                let mut ready = false;
+                while !ready && begun.elapsed() < patience {
+                    ready = futures_util::poll!(reader.as_mut()).is_ready();
+                    tokio::task::yield_now().await;
+                }
+                given_up += u32::from(!ready);
+            }
+            // There are few connections, so one of these comes by the one that was let go of.
+            for writer in 0..3 {
+                let id = RiderId(100_000 + i64::from(round * 3 + writer));
+                let mut tx = desk.db.begin().await.unwrap();
+                tx.add_rider(id, NORTH, "x", 1, None).await.unwrap();
+                tx.commit().await.unwrap();
+                assert!(desk.read().await.rider(id).await.unwrap().is_some(), "{id}");
+            }
+        }
+        assert!(given_up > 30, "only {given_up} were let go in the middle");
+    }
+);
 
 for_each_database!(a_manual_clock_is_the_same_for_everybody, |desk| async move {
     // Another process on PostgreSQL starts with a clock of its own and follows the one in the database.

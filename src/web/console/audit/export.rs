@@ -93,12 +93,16 @@ async fn note(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<(),
     let office = Office::open_for(desk.executor(), seat.actor(), Matter::Audit).await;
     let mut office = office.map_err(|error| Problem::of_office(&error, seat.lang()))?;
     let event = AdminEvent::new(AdminAction::Exported, AdminSubject::Desk);
-    office.note(event.with("form", form.ending()).with("search", asked.query(asked.shown())));
+    office.note(
+        event
+            .with("form", form.ending())
+            .with("shown", asked.shown())
+            .with("fields", asked.narrowed().join(",")),
+    );
     office.commit().await.map_err(failed)
 }
 
-/// The pieces, as they are taken. They are read by a task of its own, which ends by itself once nobody takes them: left
-/// in the middle of a BEGIN, a connection would be given back with the transaction open.
+/// The pieces, as they are taken. They are read by a task of its own, which ends by itself once nobody takes them.
 fn stream(mut export: Export, turn: Turn) -> Body {
     let (pieces, taken) = mpsc::channel::<io::Result<Bytes>>(1);
     tokio::spawn(async move {

@@ -48,25 +48,9 @@ impl Asked {
         SHOWS.iter().find(|show| **show == self.show).unwrap_or(&SHOWS[0])
     }
 
-    /// Whether anything narrows it down.
-    pub(super) fn is_narrow(&self) -> bool {
-        let fields = [
-            &self.task,
-            &self.rider,
-            &self.actor_kind,
-            &self.actor,
-            &self.what,
-            &self.from,
-            &self.to,
-            &self.region,
-        ];
-        fields.iter().any(|field| !field.trim().is_empty())
-    }
-
-    /// The same search as the query of a link, with other rows shown; it ends so that more can follow.
-    pub(super) fn query(&self, show: &str) -> String {
-        let mut query = format!("show={show}");
-        for (name, value) in [
+    /// The fields of the form by name, with what was typed.
+    fn fields(&self) -> [(&'static str, &str); 8] {
+        [
             ("task", &self.task),
             ("rider", &self.rider),
             ("actor_kind", &self.actor_kind),
@@ -75,10 +59,26 @@ impl Asked {
             ("from", &self.from),
             ("to", &self.to),
             ("region", &self.region),
-        ] {
-            if !value.trim().is_empty() {
-                query.extend(["&", name, "=", &encode(value.trim())]);
-            }
+        ]
+        .map(|(name, value)| (name, value.trim()))
+    }
+
+    /// The names of the fields that narrow it down. What stands in them may be personal.
+    pub(super) fn narrowed(&self) -> Vec<&'static str> {
+        let typed = self.fields().into_iter().filter(|(_, value)| !value.is_empty());
+        typed.map(|(name, _)| name).collect()
+    }
+
+    /// Whether anything narrows it down.
+    pub(super) fn is_narrow(&self) -> bool {
+        !self.narrowed().is_empty()
+    }
+
+    /// The same search as the query of a link, with other rows shown; it ends so that more can follow.
+    pub(super) fn query(&self, show: &str) -> String {
+        let mut query = format!("show={show}");
+        for (name, value) in self.fields().into_iter().filter(|(_, value)| !value.is_empty()) {
+            query.extend(["&", name, "=", &encode(value)]);
         }
         query
     }

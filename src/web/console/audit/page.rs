@@ -8,6 +8,7 @@ use super::{
         desk::Desk,
         extract::Query,
         forms::Wrong,
+        pace,
         page::{Shell, When, filters, render, words},
         people::{StaffSeat, zone},
         problem::Problem,
@@ -83,6 +84,7 @@ pub(in super::super) async fn page(
     StaffSeat(seat): StaffSeat,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
+    pace::search(&desk, &seat)?;
     let lang = seat.lang();
     let failed = |error: store::Error| Problem::read(&error, lang);
     let mut tx = desk.db().read().await.map_err(failed)?;

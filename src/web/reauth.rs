@@ -1,0 +1,74 @@
+//! The present password, asked for again before something that only its owner may do (OWASP ASVS 5.0, 7.5.1 and 7.5.3).
+
+use axum::{http::StatusCode, response::Response};
+
+use super::{
+    desk::Desk,
+    forms::Typed,
+    password,
+    peer::Peer,
+    people::Seat,
+    problem::{Problem, ProblemCode},
+    throttle::{self, Wait},
+};
+use crate::{domain::refusal::Lang, store};
+
+/// Why it was not taken.
+#[derive(Debug)]
+pub(super) enum Unproven {
+    /// It was tried too often.
+    Early(Wait),
+    /// It is another one.
+    Wrong,
+}
+
+impl Unproven {
+    /// What the page says about it.
+    pub(super) fn words(&self, lang: Lang) -> String {
+        match self {
+            Self::Early(wait) => wait.words(lang),
+            Self::Wrong => Problem::new(ProblemCode::ReauthRequired, lang).sentence().to_owned(),
+        }
+    }
+
+    /// A page that says it, as an answer that scripts understand as well.
+    pub(super) fn answer(&self, mut page: Response) -> Response {
+        match self {
+            Self::Early(wait) => return wait.answer(page),
+            Self::Wrong => *page.status_mut() = StatusCode::FORBIDDEN,
+        }
+        page
+    }
+}
+
+/// Whether the field `present` holds the password of whoever is signed in. Guessing is slowed down as it is at the
+/// sign-in.
+///
+/// # Errors
+/// If it could not be looked at.
+pub(super) async fn owner(
+    desk: &Desk,
+    seat: &Seat,
+    typed: &Typed,
+    from: Peer,
+) -> Result<Result<(), Unproven>, Problem> {
+    let staff = seat.staff()?;
+    let read = |error: store::Error| Problem::read(&error, seat.lang());
+    let mut tx = desk.db().read().await.map_err(read)?;
+    let known = tx.password_of(staff).await.map_err(read)?;
+    drop(tx);
+    // Whoever came by a link alone has no password yet: an admin makes a link to set one.
+    let (login, phc) = known.unzip();
+    let tried = throttle::begin(desk, "staff", &login.unwrap_or_default(), from).await;
+    let tried = match tried.map_err(read)? {
+        Ok(tried) => tried,
+        Err(wait) => return Ok(Err(Unproven::Early(wait))),
+    };
+    let right = password::verify(desk, typed.raw("present").to_owned(), phc).await;
+    let busy = |password::Crowded| Problem::new(ProblemCode::Busy, seat.lang());
+    if right.map_err(busy)? {
+        tried.succeeded(desk).await.map_err(read)?;
+        return Ok(Ok(()));
+    }
+    Ok(Err(Unproven::Wrong))
+}
