@@ -5,6 +5,7 @@ use std::time::Duration;
 use dispatch_desk::{
     domain::{
         command::Actor,
+        erase::EraseReason,
         fix::{DeviceMark, Fix},
         geo::Place,
         id::{RegionId, RiderId},
@@ -145,7 +146,7 @@ for_each_database!(riders_are_found_where_they_work_and_not_when_shut_out, |desk
     assert_eq!(near(executor, NORTH).await, [3, 4]);
 
     change(3, shut(true)).await;
-    executor.erase_rider(&Actor::System, RiderId(3)).await.unwrap();
+    executor.erase_rider(&Actor::System, RiderId(3), EraseReason::Asked).await.unwrap();
     assert_eq!((near(executor, NORTH).await, stored(&desk, 3).await), (vec![4], None));
     assert_eq!(positions.locator().of(RiderId(3)).await.unwrap(), None);
 });

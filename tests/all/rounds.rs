@@ -4,6 +4,7 @@
 
 mod automatic;
 mod by_hand;
+mod evening;
 mod members;
 mod windows;
 

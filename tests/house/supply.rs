@@ -15,6 +15,27 @@ fn the_bill_of_materials_names_exactly_what_is_locked() {
     assert!(said.contains("packages, as locked"), "{said}");
 }
 
+/// A value of a line `name = "value"`.
+fn values<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!("{name} = \"");
+    text.lines().filter_map(|line| line.strip_prefix(&*start)?.strip_suffix('"')).collect()
+}
+
+#[test]
+fn what_was_taken_from_elsewhere_is_as_it_was_published() {
+    let folder = root().join("static/vendor");
+    let list = fs::read_to_string(folder.join("VENDOR.toml")).expect("a list");
+    let (paths, digests) = (values(&list, "path"), values(&list, "sha256"));
+    assert!(!paths.is_empty() && paths.len() == digests.len(), "{list}");
+    for (path, digest) in paths.iter().zip(digests) {
+        let output = Command::new("sha256sum").arg(folder.join(path)).output().expect("it runs");
+        let found = String::from_utf8_lossy(&output.stdout);
+        assert!(found.starts_with(digest), "{path}: {found}");
+    }
+    let files = fs::read_dir(&folder).expect("a folder").count();
+    assert_eq!(files, paths.len() + 1, "each file is in the list");
+}
+
 /// Ways by which a template writes a text as it stands, as markup.
 fn unescaped(template: &str) -> Vec<&'static str> {
     let text: String = template.split_whitespace().collect();

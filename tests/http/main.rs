@@ -32,6 +32,7 @@ mod personal;
 mod process;
 mod readers;
 mod riders;
+mod rounds;
 mod sight;
 mod takers;
 mod verbs;

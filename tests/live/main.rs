@@ -12,5 +12,9 @@ mod http;
 
 mod chain;
 mod client;
+mod cuts;
 mod ends;
+mod network;
+mod nodes;
+mod program;
 mod sight;

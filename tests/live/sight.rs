@@ -101,8 +101,8 @@ for_each_database!(the_owner_is_told_at_once_what_is_written_on_the_task, |desk|
 
 async fn round(face: &Face, task: TaskId, asked: &[i64]) {
     let mut tx = face.db.begin().await.unwrap();
-    let tickets: Vec<_> = asked.iter().map(|rider| (RiderId(*rider), "n")).collect();
-    tx.start_round(1, task, NOON, NOON.plus_ms(60_000), &tickets).await.unwrap();
+    let asked: Vec<_> = asked.iter().map(|rider| (*rider, "n")).collect();
+    a_round(&mut tx, 1, task, (NOON, NOON.plus_ms(60_000)), &asked).await;
     tx.commit().await.unwrap();
 }
 
@@ -113,8 +113,7 @@ for_each_database!(who_was_asked_in_a_round_is_told_that_it_is_gone, |desk| asyn
     let mut loser = Stream::begun(&face, &rider(2), "").await;
     let mut bystander = Stream::begun(&face, &rider(3), "").await;
     let mut foreigner = Stream::begun(&face, &rider(FOREIGN_RIDER), "").await;
-    let ticket = dispatch_desk::domain::command::Ticket { round: 1, nonce: "n".to_owned() };
-    face.done(rider(1), task, 1, Act::Grab { ticket: Some(ticket) }).await;
+    face.done(rider(1), task, 1, signed(task, 1, NOON.plus_ms(60_000), 1, "n")).await;
     let gone = loser.word().await;
     assert_eq!((&gone.data["action"], &gone.data["rider_id"]), (&json!("grab"), &json!(null)));
     assert_eq!(gone.data["actor"], json!({ "kind": "rider" }));

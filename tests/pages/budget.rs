@@ -27,6 +27,23 @@ fn loads(page: &Page) -> Vec<String> {
         .collect()
 }
 
+/// The bytes of the modules that a script names beside it.
+async fn modules(browser: &mut Browser, script: &str, text: &str) -> usize {
+    let folder = script.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut all = 0;
+    for line in text.lines().filter(|line| line.starts_with("import ")) {
+        let name = line.split("'./").nth(1).and_then(|rest| rest.split('\'').next()).unwrap();
+        let module = browser.get(&format!("{folder}/{name}")).await;
+        assert_eq!(module.headers["content-type"], "text/javascript; charset=utf-8", "{name}");
+        all += zipped(&module.html);
+        if name == "swap.js" {
+            let inner = browser.get(&format!("{folder}/idiomorph.js")).await;
+            all += zipped(&inner.html);
+        }
+    }
+    all
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_of_phones_are_small() {
     let site = Site::open().await;
@@ -41,6 +58,7 @@ async fn pages_of_phones_are_small() {
         let page = ron.get(path).await;
         let size = zipped(&page.html);
         assert!(size <= 14 * 1024, "{path}: {size} bytes");
+        let mut all = size;
         let loads = loads(&page);
         assert!(loads.len() < 3, "{path}: {loads:?}");
         for file in loads {
@@ -48,7 +66,9 @@ async fn pages_of_phones_are_small() {
             let style = ron.get(&file).await;
             assert!(zipped(&style.html) <= 8 * 1024, "{} bytes of style", zipped(&style.html));
             assert_eq!(style.headers["cache-control"], "public, max-age=31536000, immutable");
+            all += zipped(&style.html) + modules(&mut ron, &file, &style.html).await;
         }
+        assert!(all <= 40 * 1024, "{path}: {all} bytes in all");
     }
     site.close().await;
 }

@@ -83,6 +83,7 @@ pub async fn all(lang: Lang) -> Gallery {
     kept(&mut room).await;
     personal(&mut room).await;
     room.pages.extend(audits(lang).await);
+    room.pages.extend(rounds(lang).await);
     room.pages
 }
 
@@ -108,6 +109,48 @@ async fn audits(lang: Lang) -> Gallery {
     room.open(&mut ada, "audit_events", "/audit?show=events&task=T10001&region=G1").await;
     room.open(&mut ada, "audit_nothing", "/audit?show=attempts&what=OFFER_EXPIRED").await;
     room.open(&mut ada, "audit_wrong", "/audit?task=R1&actor_kind=staff&actor=D1").await;
+    room.pages
+}
+
+/// Rounds, from the look before to the manual pool, on a desk of its own.
+async fn rounds(lang: Lang) -> Gallery {
+    use dispatch_desk::{
+        domain::{fix::Fix, geo::Place, id::RiderId},
+        engine::rounds::Rounds,
+    };
+    let mut room = Room { site: Site::open().await, lang, pages: Vec::new() };
+    let executor = room.site.desk.executor.clone();
+    let locator = executor.positions().locator().clone();
+    for number in 1..=14 {
+        let north = 0.000_9 * f64::from(i32::try_from(number).unwrap());
+        let place = Place { lat: 31.2304 + north, lng: 121.4737 };
+        let fix = Fix::new(1, crate::harness::NOON, place);
+        locator.note(crate::harness::NORTH, RiderId(number), fix).await.unwrap();
+    }
+    let rounds = Rounds::new(executor, locator);
+    let mut dora = room.enter(&D1).await;
+    room.open(&mut dora, "pool_empty", "/pool").await;
+    let task = room.task().await;
+    let path = format!("/tasks/{task}");
+    let would = room.open(&mut dora, "candidates", &format!("{path}/candidates")).await;
+    let wrong = format!("{path}/candidates?radius_m=1");
+    room.open(&mut dora, "candidates_wrong", &wrong).await;
+    let sent = dora.send(&would.form(&format!("{path}/rounds/start"))).await;
+    room.hang("task_round", sent);
+    let mut ron = room.enter(&rider(1)).await;
+    let asked = room.open(&mut ron, "rider_asked", "/rider").await;
+    let no = asked.forms().into_iter().find(|form| form.action.ends_with("/decline")).unwrap();
+    ron.send(&no).await;
+    // Nobody else answers, round after round.
+    for _ in 0..4 {
+        room.later(20).await;
+        rounds.run_once().await.unwrap();
+    }
+    room.open(&mut dora, "task_pooled", &path).await;
+    room.open(&mut dora, "pool", "/pool").await;
+    let tracking = room.site.tracking(task).await;
+    let mut customer = room.browser();
+    room.open(&mut customer, "track_by_hand", &tracking).await;
     room.pages
 }
 

@@ -20,6 +20,7 @@ mod gallery;
 mod hostile;
 mod import;
 mod kept;
+mod live;
 mod locales;
 mod personal;
 mod problems;

@@ -100,15 +100,15 @@ for_each_database!(
 for_each_database!(who_was_asked_in_a_round_is_found_whatever_became_of_it, |desk| async move {
     let (task, other) = (desk.create().await, desk.create().await);
     let mut tx = desk.db.begin().await.unwrap();
-    let ask = [(RiderId(1), "a"), (RiderId(2), "b")];
-    tx.start_round(7, task, NOON, NOON.plus_ms(1_000), &ask).await.unwrap();
+    a_round(&mut tx, 7, task, (NOON, NOON.plus_ms(1_000)), &[(1, "a"), (2, "b")]).await;
     tx.commit().await.unwrap();
     let mut tx = desk.read().await;
     assert_eq!(tx.asked(&[task, other]).await.unwrap(), [(task, RiderId(1)), (task, RiderId(2))]);
     assert_eq!(tx.in_round(&[task, other]).await.unwrap(), [task]);
     drop(tx);
-    let left_out = "UPDATE round_candidate SET nonce = NULL, excluded_reason = 'busy' WHERE rider_id = 2; \
-                    UPDATE round SET status = 'exhausted'";
+    let left_out = "UPDATE round_candidate SET nonce = NULL, rank = NULL, sent_at = NULL, until = NULL, \
+                    excluded_reason = 'paused' WHERE rider_id = 2; \
+                    UPDATE round SET status = 'exhausted', ended_at = until";
     desk.sql(left_out, left_out).await;
     let mut tx = desk.read().await;
     assert_eq!(tx.asked(&[task, other]).await.unwrap(), [(task, RiderId(1))]);
