@@ -84,7 +84,8 @@ async fn a_round_goes_out_and_is_answered() {
     let ticket = item["ticket"].clone();
     assert_eq!((&item["task"]["id"], &ticket["step"]), (&json!(task.0), &json!(1)));
     assert_eq!(asked(&http, 4).await, Value::Null, "who is not asked does not see it");
-    let stranger = json!({ "revision": 1, "ticket": { "round": ticket["round"], "nonce": ticket["nonce"] } });
+    let stranger =
+        json!({ "revision": 1, "ticket": { "round": ticket["round"], "nonce": ticket["nonce"] } });
     let refused = send(&http, &rider(2), &format!("{path}/grab"), Some("g2"), &stranger).await;
     assert_eq!(refused.is(409).json()["code"], "INVALID_TICKET", "a ticket is nobody else's");
 
@@ -119,7 +120,10 @@ async fn what_nobody_took_is_in_the_manual_pool() {
     look(&http).await;
     let pool = http.get(&D1, "/api/v1/pool").await.is(200).json();
     let pooled = &pool["items"][0];
-    assert_eq!((&pooled["task_id"], &pooled["reason"]), (&json!(task.0), &json!("nobody_answered")));
+    assert_eq!(
+        (&pooled["task_id"], &pooled["reason"]),
+        (&json!(task.0), &json!("nobody_answered"))
+    );
     let cell = pooled["cell"].as_str().unwrap();
     let there = http.get(&D1, &format!("/api/v1/pool?cell={cell}")).await.is(200).json();
     assert_eq!(there["items"].as_array().map(Vec::len), Some(1));
@@ -141,11 +145,14 @@ async fn wishes_name_a_revision_and_a_key() {
     let http = town(desk, rules()).await;
     let task = http.create().await;
     let path = format!("/api/v1/tasks/{}/rounds", task.0);
-    let post = async |path: &str, key: Option<&str>, body: Value| send(&http, &D1, path, key, &body).await;
+    let post =
+        async |path: &str, key: Option<&str>, body: Value| send(&http, &D1, path, key, &body).await;
     post(&path, None, json!({ "revision": 1 })).await.problem(400, "KEY_MISSING");
     post(&path, Some("a"), json!({})).await.problem(428, "REVISION_MISSING");
     post(&path, Some("b"), json!({ "revision": 1, "batch": 0 })).await.problem(422, "BODY_INVALID");
-    post(&path, Some("c"), json!({ "revision": 1, "rider_id": 3 })).await.problem(422, "BODY_INVALID");
+    post(&path, Some("c"), json!({ "revision": 1, "rider_id": 3 }))
+        .await
+        .problem(422, "BODY_INVALID");
     let stale = post(&path, Some("d"), json!({ "revision": 7 })).await.is(409).json();
     assert_eq!(stale["code"], "STALE_REVISION");
     let nothing = post(&format!("{path}/stop"), Some("e"), json!({ "revision": 1 })).await;
@@ -156,7 +163,10 @@ async fn wishes_name_a_revision_and_a_key() {
     let stopped = post(&format!("{path}/stop"), Some("g"), json!({ "revision": 1 })).await;
     assert_eq!(stopped.is(200).json()["round"]["status"], "stopped");
     let reset = format!("/api/v1/tasks/{}/declines/reset", task.0);
-    assert_eq!(post(&reset, Some("h"), json!({ "revision": 1 })).await.is(200).json()["outcome"], "done");
+    assert_eq!(
+        post(&reset, Some("h"), json!({ "revision": 1 })).await.is(200).json()["outcome"],
+        "done"
+    );
     let key = post(&reset, Some("g"), json!({ "revision": 1 })).await;
     key.problem(422, "REQUEST_KEY_REUSED");
 }
@@ -175,7 +185,8 @@ async fn a_grab_in_a_fair_window_is_processing_and_then_its_outcome() {
         let path = format!("/api/v1/tasks/{}/grab", task.0);
         send(&http, &rider(number), &path, Some("fair"), &body).await
     };
-    let (second, first) = (asked(&http, 2).await["ticket"].clone(), asked(&http, 1).await["ticket"].clone());
+    let (second, first) =
+        (asked(&http, 2).await["ticket"].clone(), asked(&http, 1).await["ticket"].clone());
     let waits = grab(2, &second).await.is(202).json();
     assert_eq!((&waits["outcome"], &waits["code"]), (&json!("processing"), &json!("PROCESSING")));
     grab(1, &first).await.is(202);

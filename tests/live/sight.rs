@@ -2,7 +2,7 @@
 
 use dispatch_desk::domain::{
     command::{Act, NewTask},
-    id::{RiderId, TaskId},
+    id::TaskId,
 };
 use serde_json::json;
 
