@@ -17,6 +17,7 @@
 //!  │  expiry     asks the executor to release what is due                    │
 //!  │  reconcile  folds the log against the rows, and repairs nothing         │
 //!  │  sealer     binds the log to a key; verify names what does not fit      │
+//!  │  hub        tells live readers what was committed, by number            │
 //!  └───────┬───────────────────────────┬───────────────────────────────────┘
 //!          │ facts, rows               │ pure calls
 //!          ▼                           ▼
@@ -54,6 +55,7 @@
 //! | same key, one effect, one answer | the answer is stored in the command's own transaction |
 //! | numbers without holes | one counter row, taken last before the commit |
 //! | the log is the truth | it is append-only by the database, and folding it gives the rows ([`engine::reconcile`]) |
+//! | no live reader misses an event, or sees one that is not theirs | a hint carries nothing: the hub reads by number, and rights in the same snapshot ([`engine::hub`]) |
 //! | a change of the log shows | each row is in a chain that is sealed every second under a key outside of the database ([`engine::verify`]) |
 //! | time and randomness are inputs | [`clock`]; `clippy.toml` bans the rest |
 //!
