@@ -11,6 +11,7 @@
 //! | [`refusal`], [`answer`], [`legal`](mod@legal) | what is said to whom |
 //! | [`facts`], [`policy`], [`geo`], [`fix`] | what decisions rest on |
 //! | [`admin`], [`authority`], [`scope`] | what is done to the desk itself; who may; what a token may |
+//! | [`signal`] | what looks wrong about a rider |
 //! | [`reveal`] | which masked number is shown, and why |
 //! | [`fingerprint`] | what makes two requests the same |
 //! | [`history`] | the judge of a recorded run |
@@ -44,6 +45,7 @@ pub mod refusal;
 pub mod reveal;
 pub mod scope;
 pub mod seal;
+pub mod signal;
 pub mod table;
 pub mod task;
 pub(crate) mod text_enum;

@@ -12,6 +12,7 @@
 //! | [`sealer`], [`seal_keys`], [`verify`] | the log is sealed as it grows; whether it still fits its seals |
 //! | [`export`] | the log as a file |
 //! | [`positions`] | where riders are: noted at once, written a moment later |
+//! | [`signals`] | what looks wrong about riders, kept for dispatchers |
 //! | [`health`] | whether commands can be taken |
 
 pub mod executor;
@@ -24,4 +25,5 @@ pub mod positions;
 pub mod reconcile;
 pub mod seal_keys;
 pub mod sealer;
+pub mod signals;
 pub mod verify;

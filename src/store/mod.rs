@@ -12,7 +12,7 @@
 //! | `write`, `offers`, `creations`, `log`, `outcomes` | writing what was decided |
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
-//! | `positions` | where riders were last seen |
+//! | `positions`, `signals` | where riders were last seen; what looks wrong about them |
 //! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
@@ -52,6 +52,7 @@ mod rows;
 mod scratch;
 mod seals;
 mod sessions;
+mod signals;
 mod sql;
 mod staff;
 mod throttle;
@@ -82,6 +83,7 @@ pub use rows::LoggedEvent;
 pub use scratch::Scratch;
 pub use seals::Bounds;
 pub use sessions::WebSession;
+pub use signals::{KeptSignal, Sighting};
 pub use staff::{RiderRecord, StaffChange, StaffRecord};
 pub use throttle::Failures;
 pub use tokens::ApiToken;

@@ -100,7 +100,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves `desk` on `listener`, with the expiry, the housekeeping and the writing of positions beside it.
+    /// Serves `desk` on `listener`, with the expiry, the housekeeping and the writing of positions and signals beside it.
     ///
     /// # Errors
     /// If the listener has no address.
@@ -109,12 +109,14 @@ impl Server {
         let (_, stop_expiry, expiry) = Expiry::start(desk.executor().clone());
         let (stop_housekeeping, housekeeping) = Housekeeping::start(desk.executor().clone());
         let (stop_positions, positions) = desk.executor().positions().start(desk.db().clone());
+        let (stop_signals, signals) = desk.executor().signals().start(desk.db().clone());
         let (stop, stopped) = watch::channel(false);
         let running = tokio::spawn(accept(desk.clone(), listener, limits, stopped));
         let background = vec![
             (stop_expiry, expiry),
             (stop_housekeeping, housekeeping),
             (stop_positions, positions),
+            (stop_signals, signals),
         ];
         Ok(Self { address, stop, running, background, sealer: None, desk })
     }

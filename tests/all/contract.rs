@@ -27,6 +27,7 @@ mod readers;
 mod reads;
 mod rows;
 mod seals;
+mod signals;
 mod steps;
 mod survival;
 mod unique;

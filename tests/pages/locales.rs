@@ -14,6 +14,7 @@ use dispatch_desk::domain::{
     policy::RegionMode,
     refusal::Ineligible,
     reveal::{RevealReason, Which},
+    signal::SignalKind,
     task::{Mode, OfferAnswer, StateName, Vehicle},
 };
 use fluent_syntax::{
@@ -158,6 +159,7 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         // What staff change about a rider is logged as "change".
         ("did-", with(names(Verb::ALL), &["change"])),
         ("done-", with(names(AdminAction::ALL), &["change"])),
+        ("signal-", names(SignalKind::ALL)),
         ("matter-", names(Matter::ALL)),
         ("access-", own(&["everyone", "holder"])),
         ("mode-", [names(Mode::ALL), names(RegionMode::ALL)].concat()),

@@ -8,6 +8,7 @@
 //! | `detail` | what is written on a task |
 //! | `offers` | an offer by its token |
 //! | `rider`, `location`, `track` | the clients of riders and customers |
+//! | `riders` | riders as dispatchers' scripts see them |
 //! | `events`, `status` | the log; time and health |
 //! | `description` | the OpenAPI document |
 
@@ -19,6 +20,7 @@ mod events;
 mod location;
 mod offers;
 mod rider;
+mod riders;
 mod status;
 mod tasks;
 mod track;
@@ -65,6 +67,7 @@ pub fn router() -> OpenApiRouter<Desk> {
         .routes(routes!(detail::edit))
         .routes(routes!(offers::read))
         .routes(routes!(offers::accept))
+        .routes(routes!(riders::list))
         .routes(routes!(rider::pool))
         .routes(routes!(rider::tasks))
         .routes(routes!(rider::duty))
