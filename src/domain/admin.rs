@@ -51,6 +51,8 @@ text_enum! {
         TokenEnded = "token-ended",
         /// A rule of the whole desk.
         RuleChanged = "rule-changed",
+        /// A signal about a rider was looked at, and dismissed.
+        SignalDismissed = "signal-dismissed",
         /// A masked phone number was shown to somebody.
         Revealed = "revealed",
         /// Personal data was erased.

@@ -12,6 +12,7 @@
 //! | [`facts`], [`policy`], [`geo`], [`fix`] | what decisions rest on |
 //! | [`rank`], [`round`], [`ticket`] | who is asked first; who is asked next; the right to answer |
 //! | [`admin`], [`authority`], [`scope`] | what is done to the desk itself; who may; what a token may |
+//! | [`signal`] | what looks wrong about a rider |
 //! | [`reveal`] | which masked number is shown, and why |
 //! | [`fingerprint`] | what makes two requests the same |
 //! | [`history`] | the judge of a recorded run |
@@ -48,6 +49,7 @@ pub mod reveal;
 pub mod round;
 pub mod scope;
 pub mod seal;
+pub mod signal;
 pub mod table;
 pub mod task;
 pub(crate) mod text_enum;

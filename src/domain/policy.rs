@@ -43,6 +43,16 @@ pub struct Policy {
     pub rounds: RoundRules,
 }
 
+impl Policy {
+    /// A position of a rider that is older is shown as old where the region asks for none, in milliseconds: two minutes.
+    pub const OLD_MS: i64 = 120_000;
+
+    /// A position that is older than so many milliseconds is stale: it is shown as that, and never left out.
+    pub fn stale_after_ms(&self) -> i64 {
+        self.position_max_age_ms.unwrap_or(Self::OLD_MS)
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Self {

@@ -14,6 +14,7 @@
 //! | [`export`] | the log as a file |
 //! | [`positions`] | where riders are: noted at once, written a moment later |
 //! | [`hub`] | live readers of the log |
+//! | [`signals`] | what looks wrong about riders, kept for dispatchers |
 //! | [`health`] | whether commands can be taken |
 
 pub mod executor;
@@ -28,4 +29,5 @@ pub mod reconcile;
 pub mod rounds;
 pub mod seal_keys;
 pub mod sealer;
+pub mod signals;
 pub mod verify;

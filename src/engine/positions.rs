@@ -32,6 +32,7 @@ use crate::{
         fix::Fix,
         id::{RegionId, RiderId, Timestamp},
     },
+    engine::signals::Signals,
     locate::{Away, Locator},
     store::{self, Db, Located, Product, Tx},
 };
@@ -55,6 +56,7 @@ pub struct Positions(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     locator: Locator,
+    signals: Signals,
     waiting: Mutex<Waiting>,
     wake: Notify,
 }
@@ -113,9 +115,9 @@ pub struct Noted {
 }
 
 impl Positions {
-    /// Positions that are looked up in `locator`.
-    pub fn new(locator: Locator) -> Self {
-        Self(Arc::new(Inner { locator, ..Inner::default() }))
+    /// Positions that are looked up in `locator`; what looks wrong about them goes to `signals`.
+    pub fn new(locator: Locator, signals: Signals) -> Self {
+        Self(Arc::new(Inner { locator, signals, ..Inner::default() }))
     }
 
     /// Where to ask who is nearest.
@@ -200,6 +202,14 @@ impl Positions {
             }
         };
         if kept {
+            let mut in_order: Vec<Fix> = fixes
+                .iter()
+                .zip(&newer)
+                .filter(|(_, newer)| **newer)
+                .map(|(fix, _)| *fix)
+                .collect();
+            in_order.sort_by_key(|fix| fix.seq);
+            self.0.signals.moved(rider, before, in_order.into_iter());
             self.waiting().put(rider, *last);
             self.0.wake.notify_one();
         }

@@ -123,6 +123,7 @@ impl Tx {
             let rider = Actor::Rider(id);
             let (kind, of) = columns(Some(&rider));
             execute!(self, FORGET_FIX, id.0);
+            self.forget_signals(id).await?;
             execute!(self, END_TOKENS_OF, kind, &of, at.0);
             self.forget_rider_password(id).await?;
             self.end_sessions_of(&rider).await?;

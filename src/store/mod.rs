@@ -13,8 +13,8 @@
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
 //! | `rounds`, `ledger`, `searches`, `pools`, `candidates` | who was asked; what is searched for; the manual pool; what is known of riders |
-//! | `positions` | where riders were last seen |
 //! | `live`, `hints` | what live readers ask for; hints between nodes |
+//! | `positions`, `signals` | where riders were last seen; what looks wrong about them |
 //! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
@@ -61,6 +61,7 @@ mod scratch;
 mod seals;
 mod searches;
 mod sessions;
+mod signals;
 mod sql;
 mod staff;
 mod throttle;
@@ -98,6 +99,7 @@ pub use scratch::Scratch;
 pub use seals::Bounds;
 pub use searches::{Begin, Intent};
 pub use sessions::WebSession;
+pub use signals::{KeptSignal, Sighting};
 pub use staff::{RiderRecord, StaffChange, StaffRecord};
 pub use throttle::Failures;
 pub use tokens::ApiToken;

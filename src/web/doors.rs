@@ -70,6 +70,8 @@ const LOG_READERS: &[Role] =
 /// Scripts that read a task's own story: its desk and whoever ordered it.
 const STORY_READERS: &[Role] =
     &[Role::Dispatcher, Role::Supervisor, Role::Admin, Role::Auditor, Role::Intake];
+/// Scripts that read who is on duty, and where.
+const DISPATCHERS: &[Role] = &[Role::Dispatcher, Role::Supervisor, Role::Admin];
 const RIDERS: &[Role] = &[Role::Rider];
 /// Many commands at once: who may, is decided for each.
 const BULK: &[Role] = &[Role::Dispatcher, Role::Supervisor];
@@ -142,6 +144,7 @@ pub const DOORS: &[Door] = &[
     post("/admin/riders/{id}", May::Desk(Matter::Riders)),
     post("/admin/riders/{id}/link", May::Desk(Matter::RiderLinks)),
     post("/admin/riders/{id}/sessions", May::Desk(Matter::Riders)),
+    post("/admin/riders/{id}/signals/{signal}", May::Desk(Matter::RiderLinks)),
     get("/admin/regions", May::Desk(Matter::Policies)),
     post("/admin/regions", May::Desk(Matter::Regions)),
     get("/admin/regions/{id}", May::Desk(Matter::Policies)),
@@ -193,6 +196,7 @@ pub const DOORS: &[Door] = &[
     post("/api/v1/tasks/{id}/declines/reset", May::Command(round::AS)),
     post("/api/v1/tasks/{id}/pool/leave", May::Command(round::AS)),
     get("/api/v1/pool", May::Script(authority::STAFF)),
+    get("/api/v1/riders", May::Script(DISPATCHERS)),
     get("/api/v1/offers/{token}", May::Script(READERS)),
     command("/api/v1/offers/{token}/accept", Verb::Accept),
     get("/api/v1/rider/pool", May::Script(RIDERS)),

@@ -108,7 +108,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves `desk` on `listener`, with the expiry, the housekeeping and the writing of positions beside it.
+    /// Serves `desk` on `listener`, with the expiry, the housekeeping and the writing of positions and signals beside it.
     ///
     /// # Errors
     /// If the listener has no address.
@@ -118,6 +118,7 @@ impl Server {
         let (stop_housekeeping, housekeeping) = Housekeeping::start(desk.executor().clone());
         let (stop_positions, positions) = desk.executor().positions().start(desk.db().clone());
         let (stop_hub, hub) = desk.hub().start();
+        let (stop_signals, signals) = desk.executor().signals().start(desk.db().clone());
         let (stop, stopped) = watch::channel(false);
         let running = tokio::spawn(accept(desk.clone(), listener, limits, stopped));
         let rounds = desk.rounds().clone().start();
@@ -127,6 +128,7 @@ impl Server {
             (stop_positions, positions),
             (stop_hub, hub),
             rounds,
+            (stop_signals, signals),
         ];
         Ok(Self { address, stop, running, background, sealer: None, desk })
     }

@@ -29,6 +29,7 @@ mod reads;
 mod rounds;
 mod rows;
 mod seals;
+mod signals;
 mod steps;
 mod survival;
 mod unique;

@@ -8,9 +8,10 @@ use dispatch_desk::{
         erase::EraseReason,
         fix::{DeviceMark, Fix},
         geo::Place,
-        id::{RegionId, RiderId},
+        id::{RegionId, RiderId, StaffId},
         policy::Policy,
-        refusal::Ineligible,
+        refusal::{Code, Ineligible},
+        signal::{Evidence, SignalKind},
     },
     engine::{executor::Executor, positions::Positions},
     store::RiderChange,
@@ -149,6 +150,65 @@ for_each_database!(riders_are_found_where_they_work_and_not_when_shut_out, |desk
     executor.erase_rider(&Actor::System, RiderId(3), EraseReason::Asked).await.unwrap();
     assert_eq!((near(executor, NORTH).await, stored(&desk, 3).await), (vec![4], None));
     assert_eq!(positions.locator().of(RiderId(3)).await.unwrap(), None);
+});
+
+for_each_database!(what_looks_wrong_is_kept_for_dispatchers, |desk| async move {
+    let (executor, positions) = (&desk.executor, desk.executor.positions());
+    let signals = executor.signals();
+    let kept = async |rider| {
+        let found = desk.read().await.signals_of(RiderId(rider), 10).await.unwrap();
+        found.into_iter().map(|kept| (kept.signal.kind, kept.times)).collect::<Vec<_>>()
+    };
+    // Twelve kilometres in two seconds, twice; within one message as well.
+    let far = Place { lat: HERE.lat + 0.12, ..HERE };
+    let at = |seq: i64, place| Fix { place, ..fix(seq * 1_000) };
+    positions.note(NORTH, RiderId(1), None, &[at(0, HERE), at(2, far)]).await;
+    assert_eq!(signals.keep(&desk.db).await.unwrap(), 1);
+    positions.note(NORTH, RiderId(1), None, &[at(4, HERE)]).await;
+    assert_eq!(signals.keep(&desk.db).await.unwrap(), 1);
+    assert_eq!(signals.keep(&desk.db).await.unwrap(), 0);
+    assert_eq!(kept(1).await, [(SignalKind::Teleport, 2)]);
+    let read = desk.read().await.signals_of(RiderId(1), 10).await.unwrap().remove(0);
+    let Evidence::Moved { from, to, .. } = read.signal.evidence else { panic!("{read:?}") };
+    assert_eq!((from, to), (at(2, far), at(4, HERE)), "both positions, as they came");
+
+    // One telephone, two riders.
+    let device = DeviceMark::of("shared");
+    positions.note(NORTH, RiderId(2), None, &[Fix { device, ..fix(1) }]).await;
+    assert_eq!(signals.keep(&desk.db).await.unwrap(), 0);
+    positions.note(NORTH, RiderId(3), None, &[Fix { device, ..fix(2) }]).await;
+    assert_eq!(signals.keep(&desk.db).await.unwrap(), 2);
+    assert_eq!(kept(2).await, [(SignalKind::SharedDevice, 1)]);
+    assert_eq!(kept(3).await, [(SignalKind::SharedDevice, 1)]);
+
+    // Grabs faster than by hand.
+    let tasks = desk.create_many(20).await;
+    for (number, task) in tasks.into_iter().enumerate() {
+        if number < 2 {
+            desk.done(rider(4), task, 1, GRAB).await;
+        } else {
+            desk.refused(rider(4), task, 1, GRAB, Code::RiderAtCapacity).await;
+        }
+    }
+    assert_eq!(signals.keep(&desk.db).await.unwrap(), 1);
+    assert_eq!(kept(4).await, [(SignalKind::GrabRate, 1)]);
+    // Nobody was refused anything by it.
+    let known = desk.read().await.rider(RiderId(4)).await.unwrap().unwrap();
+    assert!(!known.risk_rejected);
+
+    // Looked at, once, by somebody who may; then it may come again.
+    let dismiss = async |who: &Actor, id| executor.dismiss_signal(who, RiderId(1), id).await;
+    assert!(dismiss(&FOREIGN_DISPATCHER, read.id).await.is_err());
+    assert!(dismiss(&AUDITOR, read.id).await.is_err());
+    assert!(dismiss(&rider(1), read.id).await.is_err());
+    dismiss(&D1, read.id).await.unwrap();
+    assert!(dismiss(&D1, read.id).await.is_err());
+    let looked_at = desk.read().await.signals_of(RiderId(1), 10).await.unwrap().remove(0);
+    assert_eq!(looked_at.dismissed, Some((NOON, StaffId(1))));
+    positions.note(NORTH, RiderId(1), None, &[at(6, far)]).await;
+    assert_eq!(signals.keep(&desk.db).await.unwrap(), 1);
+    assert_eq!(kept(1).await, [(SignalKind::Teleport, 1), (SignalKind::Teleport, 2)]);
+    desk.check().await;
 });
 
 for_each_database!(a_position_counts_from_when_it_came, |desk| async move {

@@ -184,3 +184,29 @@ for_each_database!(a_position_is_kept_with_all_that_is_said_of_it, |desk| async 
         assert_eq!(got.at("/pointer"), "/fixes/0/accuracy_m");
     }
 });
+
+for_each_database!(dispatchers_see_who_is_where_and_since_when, |desk| async move {
+    let http = Face::of(desk).await;
+    let mut tx = http.db.begin().await.expect("a transaction");
+    let place = dispatch_desk::domain::geo::Place { lat: 31.2, lng: 121.5 };
+    for (rider, ago_ms) in [(1, 0), (2, 120_000), (3, 120_001), (FOREIGN_RIDER, 0)] {
+        tx.put_fix(RiderId(rider), 1, NOON.plus_ms(-ago_ms), place).await.expect("a position");
+    }
+    tx.commit().await.expect("a commit");
+    let page = http.get(&D1, "/api/v1/riders").await.is(200).json();
+    let items = page["items"].as_array().expect("a list");
+    let expected = usize::try_from(RIDERS).expect("a few");
+    assert_eq!(items.len(), expected, "those who were never seen are there, too");
+    let seen: Vec<_> = items.iter().take(4).map(|item| &item["position"]).collect();
+    let aged = |position: &Value| (position["age_ms"].clone(), position["stale"].clone());
+    assert_eq!(aged(seen[0]), (json!(0), json!(false)));
+    assert_eq!(aged(seen[1]), (json!(120_000), json!(false)));
+    assert_eq!(aged(seen[2]), (json!(120_001), json!(true)), "marked, and not gone");
+    assert_eq!(seen[3], &Value::Null);
+    assert_eq!((&seen[0]["lat"], &seen[0]["lng"]), (&json!(31.2), &json!(121.5)));
+    let rest = http.get(&D1, "/api/v1/riders?region=1&cursor=59").await.is(200).json();
+    assert_eq!(rest["items"].as_array().map(Vec::len), Some(1));
+    let foreign = http.get(&D1, "/api/v1/riders?region=2").await.is(200).json();
+    assert_eq!(foreign["items"], json!([]));
+    http.get(&rider(1), "/api/v1/riders").await.problem(403, "FORBIDDEN");
+});

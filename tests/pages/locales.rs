@@ -20,6 +20,7 @@ use dispatch_desk::domain::{
         AfterRounds, PoolReason, RoundAction, RoundAnswer, RoundKind, RoundStart, RoundStatus,
         WishName,
     },
+    signal::SignalKind,
     task::{Mode, OfferAnswer, StateName, Vehicle},
 };
 use fluent_syntax::{
@@ -172,6 +173,7 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("left-out-", with(names(LeftOut::ALL), &["farther"])),
         ("wish-", own(&["start", "widen", "stop", "reset", "leave"])),
         ("done-", with(names(AdminAction::ALL), &["change"])),
+        ("signal-", names(SignalKind::ALL)),
         ("matter-", names(Matter::ALL)),
         ("access-", own(&["everyone", "holder"])),
         ("mode-", [names(Mode::ALL), names(RegionMode::ALL)].concat()),

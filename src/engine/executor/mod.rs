@@ -54,7 +54,7 @@ use crate::{
         decide::Denial,
         fingerprint::{Fingerprint, key_hash},
     },
-    engine::{health::Pulse, positions::Positions},
+    engine::{health::Pulse, positions::Positions, signals::Signals},
     store::{Db, Product},
 };
 
@@ -141,6 +141,7 @@ struct Shared {
     settings: Settings,
     pulse: Arc<Pulse>,
     positions: Positions,
+    signals: Signals,
     head: watch::Sender<i64>,
     offers: watch::Sender<u64>,
 }
@@ -160,10 +161,12 @@ impl Executor {
             Product::Sqlite => 1,
             Product::Postgres => settings.lanes.max(1),
         };
-        let positions = Positions::new(settings.locator.clone());
+        let signals = Signals::default();
+        let positions = Positions::new(settings.locator.clone(), signals.clone());
         let shared = Arc::new(Shared {
             db,
             positions,
+            signals,
             settings,
             pulse: Arc::new(Pulse::default()),
             head: watch::Sender::new(0),
@@ -213,6 +216,9 @@ impl Executor {
         if self.shared.pulse.health() == crate::engine::health::Health::Stopped {
             return Err(Error::Unavailable { unknown: false });
         }
+        if let (Verb::Grab, Some(rider)) = (command.what.verb(), command.actor.rider()) {
+            self.shared.signals.grabbed(rider, self.shared.db.clock().now());
+        }
         let urgent = matches!(command.what.verb(), Verb::Expire | Verb::Accept | Verb::Decline);
         let (sender, answer) = oneshot::channel();
         let job = Job::new(command, sender);
@@ -244,6 +250,11 @@ impl Executor {
     /// Where riders are.
     pub fn positions(&self) -> &Positions {
         &self.shared.positions
+    }
+
+    /// What looks wrong about riders.
+    pub fn signals(&self) -> &Signals {
+        &self.shared.signals
     }
 
     /// The database that it works on.

@@ -111,6 +111,25 @@ impl Executor {
         })
     }
 
+    /// Dismisses a signal about a rider: somebody has looked at it. That they did is in the log.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is none such, or it was dismissed before; or as [`Office::open_for`] says.
+    pub async fn dismiss_signal(&self, actor: &Actor, id: RiderId, signal: i64) -> Result<()> {
+        let mut office = Office::open_for(self, actor, Matter::RiderLinks).await?;
+        let rider = office.tx.rider(id).await?.filter(|rider| office.reaches(rider.region));
+        let rider = rider.ok_or(Error::NotFound)?;
+        let Actor::Staff(by) = actor else { return Err(Error::Forbidden) };
+        let now = office.now();
+        if office.tx.dismiss_signal(id, signal, *by, now).await? == 0 {
+            return Err(Error::NotFound);
+        }
+        let dismissed = AdminEvent::new(AdminAction::SignalDismissed, AdminSubject::Rider(id));
+        office.note(dismissed.in_region(rider.region).with("signal", signal.to_string()));
+        office.commit().await?;
+        Ok(())
+    }
+
     /// Makes a link that signs a rider in once. Returns its secret.
     ///
     /// # Errors

@@ -9,6 +9,7 @@
 //! | `staff`, `staff_one`, `riders`, `rider_one`, `regions`, `region_one`, `policy`, `tokens` | one kind of thing each: a list with a form, one of them |
 //! | `erase` | personal data of a task or a rider, erased with a reason |
 //! | `changes` | what was done to one of them, and who was first |
+//! | `signals` | where a rider was last seen, and what looks wrong about them |
 //! | `secret` | a link or token that is shown once |
 //! | `fields` | what forms hold |
 
@@ -21,6 +22,7 @@ mod regions;
 mod rider_one;
 mod riders;
 mod secret;
+mod signals;
 mod staff;
 mod staff_one;
 mod tokens;
@@ -57,6 +59,7 @@ pub(super) fn router() -> Router<Desk> {
         .route("/admin/riders/{id}", get(rider_one::one).post(rider_one::change))
         .route("/admin/riders/{id}/link", post(rider_one::link))
         .route("/admin/riders/{id}/sessions", post(rider_one::end_sessions))
+        .route("/admin/riders/{id}/signals/{signal}", post(signals::dismiss))
         .route("/admin/regions", get(regions::list).post(regions::add))
         .route("/admin/regions/{id}", get(region_one::one).post(region_one::change))
         .route("/admin/regions/{id}/policy", post(policy::add))

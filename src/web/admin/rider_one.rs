@@ -7,6 +7,7 @@ use super::{
     Came, Opened, Saved, came,
     changes::{self, Change},
     fields, saved, secret,
+    signals::{self, Position, SignalRow},
 };
 use crate::{
     domain::{
@@ -46,9 +47,11 @@ struct One {
     wrong: Option<String>,
     saved: bool,
     changes: Vec<Change>,
+    position: Option<Position>,
+    signals: Vec<SignalRow>,
 }
 
-fn id_of(path: &str, seat: &Seat) -> Result<RiderId, Problem> {
+pub(super) fn id_of(path: &str, seat: &Seat) -> Result<RiderId, Problem> {
     RiderId::parse(path).ok_or_else(|| Problem::new(ProblemCode::NotFound, seat.lang()))
 }
 
@@ -61,12 +64,17 @@ fn form_of(record: &RiderRecord) -> Typed {
         ("capacity", rider.capacity.to_string()),
         ("vehicle", rider.vehicle.map(|vehicle| vehicle.to_string()).unwrap_or_default()),
         ("duty", rider.duty.to_string()),
+        ("risk_rejected", if rider.risk_rejected { "on".to_owned() } else { String::new() }),
         ("disabled", if rider.disabled { "on".to_owned() } else { String::new() }),
     ])
 }
 
 /// The rider, if this reader may see them.
-async fn record(opened: &mut Opened, seat: &Seat, id: RiderId) -> Result<RiderRecord, Problem> {
+pub(super) async fn record(
+    opened: &mut Opened,
+    seat: &Seat,
+    id: RiderId,
+) -> Result<RiderRecord, Problem> {
     let found = opened.tx.rider_record(id).await;
     let found = found.map_err(|error| Problem::read(&error, seat.lang()))?;
     let mine = |found: &RiderRecord| seat.caller.regions.contains(&found.account.rider.region);
@@ -87,7 +95,11 @@ async fn show(
     let of = AdminSubject::Rider(id);
     let changes = changes::of(&mut opened.tx, of, opened.zone, seat.lang()).await;
     let changes = changes.map_err(failed)?;
+    let signals = signals::of(&mut opened, id, seat.lang()).await.map_err(failed)?;
+    let position = signals::position(&opened, &record.account, desk.now());
     let page = One {
+        position,
+        signals,
         shell: seat.shell(desk, &opened.regions, opened.zone),
         id,
         region: opened.name_of(record.account.rider.region),
@@ -136,6 +148,7 @@ fn change_of(typed: &Typed, record: &RiderRecord) -> RiderChange {
     let region = typed.get("region").parse().ok().map(RegionId);
     let duty = Duty::parse(typed.get("duty"));
     let disabled = typed.is("disabled", "on");
+    let risk_rejected = typed.is("risk_rejected", "on");
     // What is no number is more than anybody can hold, and refused as that.
     let capacity = typed.get("capacity").parse().unwrap_or(u32::MAX);
     let vehicle = Vehicle::parse(typed.get("vehicle"));
@@ -147,7 +160,7 @@ fn change_of(typed: &Typed, record: &RiderRecord) -> RiderChange {
         disabled: (disabled != rider.disabled).then_some(disabled),
         capacity: (capacity != rider.capacity).then_some(capacity),
         vehicle: vehicle.filter(|vehicle| Some(*vehicle) != rider.vehicle),
-        risk_rejected: None,
+        risk_rejected: (risk_rejected != rider.risk_rejected).then_some(risk_rejected),
         revision: Some(fields::revision(typed)),
     }
 }

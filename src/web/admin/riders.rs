@@ -1,5 +1,7 @@
 //! Riders: who rides here, with what and how much.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use axum::{
     extract::State,
@@ -7,7 +9,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{Came, Opened, came, fields, form_key, saved};
+use super::{
+    Came, Opened, came, fields, form_key, saved,
+    signals::{self, Position},
+};
 use crate::{
     domain::{
         authority::Matter,
@@ -42,6 +47,10 @@ struct Row {
     holds: i64,
     capacity: u32,
     disabled: bool,
+    risk_rejected: bool,
+    position: Option<Position>,
+    /// How many signals nobody has dismissed.
+    signals: i64,
 }
 
 #[derive(Template)]
@@ -82,7 +91,14 @@ async fn show(
     let most = usize::try_from(PAGE).unwrap_or_default();
     let more = found.len() > most;
     found.truncate(most);
+    let ids: Vec<_> = found.iter().map(|found| found.rider.id).collect();
+    let open = opened.tx.open_signals(&ids).await.map_err(failed)?;
+    let open: HashMap<_, _> = open.into_iter().collect();
+    let now = desk.now();
     let row = |account: RiderAccount| Row {
+        position: signals::position(&opened, &account, now),
+        signals: open.get(&account.rider.id).copied().unwrap_or_default(),
+        risk_rejected: account.rider.risk_rejected,
         id: account.rider.id,
         phone: account.phone.as_deref().map(masked).unwrap_or_default(),
         region: opened.name_of(account.rider.region),

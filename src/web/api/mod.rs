@@ -9,6 +9,7 @@
 //! | `offers` | an offer by its token |
 //! | `rounds`, `wishes`, `manual_pool` | who would be asked, who was; what dispatchers ask for; what nobody took |
 //! | `rider`, `location`, `track` | the clients of riders and customers |
+//! | `riders` | riders as dispatchers' scripts see them |
 //! | `events`, `stream` | the log, pulled and pushed |
 //! | `status` | time and health |
 //! | `description` | the OpenAPI document |
@@ -22,6 +23,7 @@ mod location;
 mod manual_pool;
 mod offers;
 mod rider;
+mod riders;
 mod rounds;
 mod status;
 mod stream;
@@ -76,6 +78,7 @@ pub fn router() -> OpenApiRouter<Desk> {
         .routes(routes!(detail::edit))
         .routes(routes!(offers::read))
         .routes(routes!(offers::accept))
+        .routes(routes!(riders::list))
         .routes(routes!(rounds::candidates))
         .routes(routes!(rounds::list, wishes::start))
         .routes(routes!(wishes::widen))
