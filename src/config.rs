@@ -5,6 +5,7 @@ mod audit;
 mod demo;
 mod erase;
 mod import;
+mod positions;
 mod replay;
 
 use std::{fmt, net::SocketAddr};
@@ -16,6 +17,7 @@ pub use audit::{Audit, AuditKey, ExportForm};
 pub use demo::DemoArgs;
 pub use erase::EraseArgs;
 pub use import::ImportArgs;
+pub use positions::PositionsAt;
 pub use replay::ReplayArgs;
 
 /// Dispatch Desk (派单台): one owner per task revision, every outcome recorded, every answer explained.
@@ -53,6 +55,9 @@ pub enum Run {
         /// What seals the log.
         #[command(flatten)]
         audit_key: AuditKey,
+        /// Where riders are looked up.
+        #[command(flatten)]
+        positions: PositionsAt,
     },
     /// Try the desk without any set-up: a seeded region, and people who act by themselves.
     Demo(DemoArgs),

@@ -68,6 +68,7 @@
 //! | [`domain`] | words, the transition table, decisions, the judge of recorded runs: pure |
 //! | [`store`] | all SQL; one statement serves SQLite and PostgreSQL |
 //! | [`engine`] | what happens by itself and in which order |
+//! | [`locate`] | where riders are, and who is nearest: it proposes, the store decides |
 //! | [`client`] | a typed client of the JSON API |
 //! | [`simulate`] | people who act by themselves, through the client |
 //! | [`demo`] | a desk to try, with such people |
@@ -93,6 +94,7 @@ pub mod engine;
 pub mod fault;
 pub mod import;
 pub mod intake;
+pub mod locate;
 pub mod replay;
 pub mod simulate;
 pub mod stand;

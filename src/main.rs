@@ -32,8 +32,8 @@ async fn main() -> ExitCode {
     let config = Config::parse();
     log::start(config.log);
     let ran = match config.run {
-        Run::Serve { listen, database, audit_key } => {
-            serve::serve(&listen, &database, &audit_key).await
+        Run::Serve { listen, database, audit_key, positions } => {
+            serve::serve(&listen, &database, &audit_key, &positions).await
         }
         Run::Demo(arguments) => demo::run(&arguments).await,
         Run::Replay(arguments) => replay::run(*arguments).await,

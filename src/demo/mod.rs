@@ -126,7 +126,9 @@ impl Demo {
         let address = listener.local_addr()?;
         let url = format!("http://{address}");
         let origin = Origin::parse(&url).map_err(|error| Error::Folder(error.to_owned()))?;
-        let desk = Desk::demo(Executor::start(db.clone(), Settings::default()), origin);
+        let executor = Executor::start(db.clone(), Settings::default());
+        executor.positions().load(&db).await?;
+        let desk = Desk::demo(executor, origin);
         let server = Server::start(desk, listener, Limits::default())?.sealing(keys);
         let began = Self::with(options, &db, &url, &tokens, is_new).await;
         match began {

@@ -22,6 +22,11 @@ impl Fingerprint {
         Self(hex(&Sha256::digest(canonical)))
     }
 
+    /// The fingerprint of a request that is no command, from its canonical text.
+    pub fn of_text(text: &str) -> Self {
+        Self(hex(&Sha256::digest(text)))
+    }
+
     /// Reads back a stored fingerprint.
     pub const fn stored(text: String) -> Self {
         Self(text)

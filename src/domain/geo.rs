@@ -1,5 +1,7 @@
 //! Places and the areas of regions (WGS-84).
 
+pub mod datum;
+
 use geo::{Area as _, Contains, Distance, Haversine, LineString, Point, Polygon};
 use serde::{Deserialize, Serialize};
 

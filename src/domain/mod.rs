@@ -9,7 +9,8 @@
 //! | [`table`] | who may ask what, and where it leads |
 //! | [`decide`](mod@decide) | the order of answers |
 //! | [`refusal`], [`answer`], [`legal`](mod@legal) | what is said to whom |
-//! | [`facts`], [`policy`], [`geo`] | what decisions rest on |
+//! | [`facts`], [`policy`], [`geo`], [`fix`] | what decisions rest on |
+//! | [`rank`], [`round`], [`ticket`] | who is asked first; who is asked next; the right to answer |
 //! | [`admin`], [`authority`], [`scope`] | what is done to the desk itself; who may; what a token may |
 //! | [`reveal`] | which masked number is shown, and why |
 //! | [`fingerprint`] | what makes two requests the same |
@@ -34,16 +35,20 @@ pub mod erase;
 pub mod event;
 pub mod facts;
 pub mod fingerprint;
+pub mod fix;
 pub mod geo;
 pub mod history;
 pub mod id;
 pub mod legal;
 pub mod order;
 pub mod policy;
+pub mod rank;
 pub mod refusal;
 pub mod reveal;
+pub mod round;
 pub mod scope;
 pub mod seal;
 pub mod table;
 pub mod task;
 pub(crate) mod text_enum;
+pub mod ticket;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     geo::Area,
     id::{RegionId, Timestamp},
+    round::RoundRules,
     text_enum::text_enum,
 };
 
@@ -37,6 +38,9 @@ pub struct Policy {
     pub hand_backs_per_day: u32,
     /// A rider whose last position is older can not take tasks; `None` asks for no position.
     pub position_max_age_ms: Option<i64>,
+    /// How tasks are shown to riders in rounds. Versions from before there were rounds have the usual rules.
+    #[serde(default)]
+    pub rounds: RoundRules,
 }
 
 impl Default for Policy {
@@ -50,6 +54,7 @@ impl Default for Policy {
             grace_ms: 0,
             hand_backs_per_day: 3,
             position_max_age_ms: None,
+            rounds: RoundRules::default(),
         }
     }
 }

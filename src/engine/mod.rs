@@ -7,10 +7,13 @@
 //! |---|---|
 //! | [`executor`] | commands in, outcomes out |
 //! | [`office`] | changes of the desk itself: people, regions, rules, tokens |
+//! | [`rounds`] | finds riders for tasks: rounds, exclusive offers, the manual pool |
 //! | [`expiry`] | releases offers whose deadline has passed |
 //! | [`reconcile`] | folds the log against the rows and says what differs |
 //! | [`sealer`], [`seal_keys`], [`verify`] | the log is sealed as it grows; whether it still fits its seals |
 //! | [`export`] | the log as a file |
+//! | [`positions`] | where riders are: noted at once, written a moment later |
+//! | [`hub`] | live readers of the log |
 //! | [`health`] | whether commands can be taken |
 
 pub mod executor;
@@ -18,8 +21,11 @@ pub mod expiry;
 pub mod export;
 pub mod health;
 pub mod housekeeping;
+pub mod hub;
 pub mod office;
+pub mod positions;
 pub mod reconcile;
+pub mod rounds;
 pub mod seal_keys;
 pub mod sealer;
 pub mod verify;

@@ -5,11 +5,12 @@ use std::{io::Write, process::ExitCode};
 use anyhow::Context;
 use dispatch_desk::{
     clock::SystemEntropy,
-    config::{AuditKey, Database, Listen},
+    config::{AuditKey, Database, Listen, PositionsAt},
     engine::{
         executor::{Executor, Settings},
         seal_keys,
     },
+    locate::Locator,
     store::{Db, Time},
     web::{Desk, Limits, Networks, Origin, Server},
 };
@@ -19,6 +20,7 @@ pub async fn serve(
     listen: &Listen,
     database: &Database,
     audit_key: &AuditKey,
+    positions: &PositionsAt,
 ) -> anyhow::Result<ExitCode> {
     // Before anything is opened: whoever asks us to stop must be heard from the first moment on.
     let ended = end()?;
@@ -41,7 +43,9 @@ pub async fn serve(
             "forms are taken from pages on this machine alone: say with --public-origin where browsers reach the desk"
         );
     }
-    let executor = Executor::start(db, Settings::default());
+    let locator = Locator::open(positions.url.as_deref())?;
+    let executor = Executor::start(db, Settings { locator, ..Settings::default() });
+    executor.positions().load(executor.db()).await?;
     let set_up = executor.make_set_up_link().await?;
     let way_in = set_up.map(|secret| format!("{}/enter/{secret}", origin.as_str()));
     let desk = Desk::new(executor, origin);

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::domain::{
     facts::{Rider, Staff},
+    fix::{DeviceMark, Fix},
     geo::Place,
     id::{RegionId, RiderId, StaffId, Timestamp},
     policy::Region,
@@ -26,13 +27,13 @@ const REGIONS_OF: Sql =
     Sql::same("SELECT region_id FROM staff_region WHERE staff_id = $1 ORDER BY region_id");
 pub(super) const RIDER_ACCOUNT: Sql = Sql::same(
     "SELECT d.id, d.region_id, d.capacity, d.duty, d.disabled, d.vehicle, d.risk_rejected, d.name, d.phone, \
-     l.at AS fix_at, l.lat, l.lng, \
+     l.seq, l.at AS fix_at, l.taken_at, l.lat, l.lng, l.accuracy_m, l.device, \
      (SELECT COUNT(*) FROM task t WHERE t.rider_id = d.id AND t.rider_slot IS NOT NULL) AS holds \
      FROM rider d LEFT JOIN rider_location l ON l.rider_id = d.id WHERE d.id = $1",
 );
 pub(super) const RIDERS_OF: Sql = setwise!(
     "SELECT d.id, d.region_id, d.capacity, d.duty, d.disabled, d.vehicle, d.risk_rejected, d.name, d.phone, \
-     l.at AS fix_at, l.lat, l.lng, \
+     l.seq, l.at AS fix_at, l.taken_at, l.lat, l.lng, l.accuracy_m, l.device, \
      (SELECT COUNT(*) FROM task t WHERE t.rider_id = d.id AND t.rider_slot IS NOT NULL) AS holds \
      FROM rider d LEFT JOIN rider_location l ON l.rider_id = d.id WHERE d.region_id IN (SELECT r.id FROM ",
     rows(id int),
@@ -40,7 +41,7 @@ pub(super) const RIDERS_OF: Sql = setwise!(
 );
 const RIDERS_KEPT: Sql = setwise!(
     "SELECT d.id, d.region_id, d.capacity, d.duty, d.disabled, d.vehicle, d.risk_rejected, d.name, d.phone, \
-     l.at AS fix_at, l.lat, l.lng, \
+     l.seq, l.at AS fix_at, l.taken_at, l.lat, l.lng, l.accuracy_m, l.device, \
      (SELECT COUNT(*) FROM task t WHERE t.rider_id = d.id AND t.rider_slot IS NOT NULL) AS holds \
      FROM rider d LEFT JOIN rider_location l ON l.rider_id = d.id WHERE d.region_id IN (SELECT r.id FROM ",
     rows(id int),
@@ -81,10 +82,15 @@ pub struct RiderAccount {
     /// How many tasks and offers the rider holds.
     pub holds: i64,
     /// Where the rider was last seen.
-    pub place: Option<Place>,
+    pub fix: Option<Fix>,
 }
 
 impl RiderAccount {
+    /// Where the rider was last seen, on the map.
+    pub fn place(&self) -> Option<Place> {
+        self.fix.map(|fix| fix.place)
+    }
+
     /// How many more tasks or offers the rider could hold.
     pub fn free(&self) -> i64 {
         (i64::from(self.rider.capacity) - self.holds).max(0)
@@ -104,18 +110,34 @@ struct RiderAccountRow {
     rider: RiderRow,
     name: String,
     phone: Option<String>,
+    seq: Option<i64>,
     fix_at: Option<i64>,
+    taken_at: Option<i64>,
     lat: Option<f64>,
     lng: Option<f64>,
+    accuracy_m: Option<f64>,
+    device: Option<i64>,
     holds: i64,
 }
 
 impl RiderAccountRow {
+    fn fix(&self) -> Option<Fix> {
+        let at = Timestamp(self.fix_at?);
+        Some(Fix {
+            seq: self.seq?,
+            at,
+            taken_at: self.taken_at.map_or(at, Timestamp),
+            place: Place { lat: self.lat?, lng: self.lng? },
+            accuracy_m: self.accuracy_m,
+            device: DeviceMark(self.device?),
+        })
+    }
+
     fn account(self) -> Result<RiderAccount> {
+        let fix = self.fix();
         let mut rider = self.rider.rider()?;
-        rider.last_fix_at = self.fix_at.map(Timestamp);
-        let place = self.lat.zip(self.lng).map(|(lat, lng)| Place { lat, lng });
-        Ok(RiderAccount { name: self.name, phone: self.phone, rider, holds: self.holds, place })
+        rider.last_fix_at = fix.map(|fix| fix.at);
+        Ok(RiderAccount { name: self.name, phone: self.phone, rider, holds: self.holds, fix })
     }
 }
 

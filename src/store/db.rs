@@ -93,6 +93,10 @@ impl Db {
         Ok(Self { pools, time })
     }
 
+    pub(super) const fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
     /// Which database it is.
     pub const fn product(&self) -> Product {
         match self.pools {

@@ -16,6 +16,7 @@ use crate::{
         facts::RunningRound,
         id::{Revision, RiderId, TaskId, Timestamp},
         task::{OfferAnswer, OwnOffer, Task},
+        ticket::{Seat, TicketKey},
     },
     fault::{Fault, planted},
 };
@@ -56,10 +57,10 @@ const OWN_OFFERS: Sql = setwise!(
 );
 
 const ROUNDS: Sql = setwise!(
-    "SELECT r.task, r.rider, n.id, n.until, c.nonce FROM ",
+    "SELECT r.task, r.rider, n.id, n.until, c.nonce, c.sent_at FROM ",
     rows(task int, rider int),
     " CROSS JOIN round n LEFT JOIN round_candidate c ON c.round_id = n.id AND c.rider_id = r.rider \
-     WHERE n.task_id = r.task AND n.status = 'running'"
+     WHERE n.task_id = r.task AND n.status = 'running' AND n.kind = 'broadcast'"
 );
 
 const HAND_BACKS: Sql = setwise!(
@@ -118,6 +119,31 @@ pub struct StoredOutcome {
     pub etag: Option<String>,
     /// The answer, byte for byte.
     pub body: String,
+}
+
+/// A rider of whom is asked whether he or she is a member of a task's running round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The task.
+    pub task: TaskId,
+    /// The rider.
+    pub rider: RiderId,
+    /// The running round.
+    pub round: i64,
+    /// Its deadline.
+    pub until: Timestamp,
+    /// What the rider's ticket is made of, and from when on it is good; none if the rider was not asked.
+    pub nonce: Option<(String, Timestamp)>,
+}
+
+impl Member {
+    /// The same as decisions see it: with the rider's ticket, once it is good.
+    pub fn running(&self, key: &TicketKey, now: Timestamp) -> RunningRound {
+        let Self { task, rider, round, until, .. } = *self;
+        let good = self.nonce.as_ref().filter(|(_, visible)| *visible <= now);
+        let ticket = good.map(|(nonce, _)| key.sign(&Seat { task, rider, round, until, nonce }));
+        RunningRound { round, until, nonce: ticket }
+    }
 }
 
 /// A task that exists under a creation key.
@@ -199,17 +225,17 @@ impl Tx {
         found.into_iter().map(offer).collect()
     }
 
-    /// The rounds that run for tasks, each with the rider's ticket.
-    pub async fn running_rounds(
-        &mut self,
-        of: &[(TaskId, RiderId)],
-    ) -> Result<Vec<(TaskId, RiderId, RunningRound)>> {
-        let found = fetch!(self, (i64, i64, i64, i64, Option<String>), ROUNDS, pairs(of));
-        let round = |(task, rider, round, until, nonce)| {
-            let running = RunningRound { round, until: Timestamp(until), nonce };
-            (TaskId(task), RiderId(rider), running)
+    /// The rounds that run for tasks, each with what the rider's ticket is made of.
+    pub async fn running_rounds(&mut self, of: &[(TaskId, RiderId)]) -> Result<Vec<Member>> {
+        type Row = (i64, i64, i64, i64, Option<String>, Option<i64>);
+        let member = |(task, rider, round, until, nonce, visible): Row| Member {
+            task: TaskId(task),
+            rider: RiderId(rider),
+            round,
+            until: Timestamp(until),
+            nonce: nonce.zip(visible.map(Timestamp)),
         };
-        Ok(found.into_iter().map(round).collect())
+        Ok(fetch!(self, Row, ROUNDS, pairs(of)).into_iter().map(member).collect())
     }
 
     /// How many tasks riders have handed back since an instant of their own.

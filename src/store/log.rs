@@ -12,6 +12,7 @@ use crate::domain::{
     command::{Actor, Verb},
     event::{Change, DetailEvent, Event},
     id::{RegionId, RiderId, Timestamp},
+    round::RoundNote,
     task::Mode,
 };
 
@@ -152,6 +153,30 @@ impl EventRow {
         }
     }
 
+    /// The row of something that happened to a round, or to a task's place in the manual pool. It is one of the task's
+    /// story, and no change of its row.
+    pub fn of_round(number: i64, event_id: String, note: &RoundNote, at: Timestamp) -> Self {
+        Self {
+            number,
+            event_id,
+            kind: "round",
+            subject: note.round,
+            region: Some(note.region.0),
+            task: Some(note.task.0),
+            from_revision: None,
+            to_revision: None,
+            action: note.action.as_str(),
+            actor_kind: note.actor.kind(),
+            actor_id: note.actor.id(),
+            rider: note.rider.map(|rider| rider.0),
+            mode: None,
+            reason: note.reason.clone(),
+            key_hash: note.key_hash.clone(),
+            at: at.0,
+            detail: json(&note.detail),
+        }
+    }
+
     /// The row of a change of the desk itself.
     pub fn of_admin(
         number: i64,
@@ -193,7 +218,7 @@ impl EventRow {
 }
 
 /// A row for `attempt`.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct AttemptRow {
     /// Its number: dense, in the order of the commits.
     pub number: i64,

@@ -12,6 +12,9 @@
 //! | `write`, `offers`, `creations`, `log`, `outcomes` | writing what was decided |
 //! | `read`, `people` | reads outside of a batch; regions, riders, staff |
 //! | `lists`, `counts`, `readers`, `accounts` | what pages and scripts are shown |
+//! | `rounds`, `ledger`, `searches`, `pools`, `candidates` | who was asked; what is searched for; the manual pool; what is known of riders |
+//! | `positions` | where riders were last seen |
+//! | `live`, `hints` | what live readers ask for; hints between nodes |
 //! | `erase` | personal data that is no longer kept |
 //! | `access` | tokens, passwords, links, sessions |
 //! | `seals`, `audit`, `audit_sql` | seals over the log; the auditor's search |
@@ -29,6 +32,7 @@ mod access;
 mod accounts;
 mod audit;
 mod audit_sql;
+mod candidates;
 mod connect;
 mod counts;
 mod creations;
@@ -36,19 +40,26 @@ mod db;
 mod erase;
 mod error;
 mod factors;
+mod hints;
+mod ledger;
 mod lists;
+mod live;
 mod load;
 mod load_people;
 mod log;
 mod offers;
 mod outcomes;
 mod people;
+mod pools;
+mod positions;
 mod read;
 mod readers;
 mod regions;
+mod rounds;
 mod rows;
 mod scratch;
 mod seals;
+mod searches;
 mod sessions;
 mod sql;
 mod staff;
@@ -60,24 +71,32 @@ mod write;
 pub use access::{Link, LinkPurpose, token_hash};
 pub use accounts::{NamedRegion, Names, RiderAccount, StaffAccount};
 pub use audit::{Entry, Found, Place, Search};
+pub use candidates::Requests;
 pub use counts::{Counts, Span};
 pub use creations::Created;
 pub use db::{Db, Product, Time};
 pub use erase::Retention;
 pub use error::{Error, Remedy, Result};
 pub use factors::{DeskRule, Factor};
+pub use hints::Hints;
+pub use ledger::{Asked, HeldTicket, LedgerLine};
 pub use lists::{Card, Detail, Listing};
-pub use load::{CreatedTask, StoredOutcome};
+pub use live::{Before, OpenSession};
+pub use load::{CreatedTask, Member, StoredOutcome};
 pub use load_people::LockedRegions;
 pub use log::{AttemptRow, EventRow};
 pub use outcomes::{OutcomeRow, etag};
 pub use people::RiderChange;
+pub use pools::{PoolListing, Pooled};
+pub use positions::Located;
 pub use read::{Attempt, Due, LedgerOffer, LogCounts};
 pub use readers::{EventPage, Offered};
 pub use regions::{DatedPolicy, RegionChange, RegionRecord};
+pub use rounds::{Round, RoundEnd, Searched};
 pub use rows::LoggedEvent;
 pub use scratch::Scratch;
 pub use seals::Bounds;
+pub use searches::{Begin, Intent};
 pub use sessions::WebSession;
 pub use staff::{RiderRecord, StaffChange, StaffRecord};
 pub use throttle::Failures;

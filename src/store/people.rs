@@ -9,7 +9,7 @@ use super::{
 use crate::domain::{
     command::Role,
     facts::{Duty, Rider, Staff},
-    geo::{Area, Place},
+    geo::Area,
     id::{RegionId, RiderId, StaffId, Timestamp},
     policy::Policy,
     task::Vehicle,
@@ -41,18 +41,6 @@ const NEXT_IDS: Sql = Sql::same(
     "SELECT (SELECT COALESCE(MAX(id), 0) + 1 FROM region), (SELECT COALESCE(MAX(id), 0) + 1 FROM rider), \
      (SELECT COALESCE(MAX(id), 0) + 1 FROM staff)",
 );
-const PUT_FIX: Sql = Sql::same(
-    "INSERT INTO rider_location (rider_id, seq, at, lat, lng) VALUES ($1, $2, $3, $4, $5) \
-     ON CONFLICT (rider_id) DO UPDATE SET seq = excluded.seq, at = excluded.at, lat = excluded.lat, \
-     lng = excluded.lng WHERE excluded.seq > rider_location.seq",
-);
-const START_ROUND: Sql = Sql::same(
-    "INSERT INTO round (id, task_id, status, started_at, until, policy_version) \
-     VALUES ($1, $2, 'running', $3, $4, 1)",
-);
-const ASK: Sql =
-    Sql::same("INSERT INTO round_candidate (round_id, rider_id, nonce) VALUES ($1, $2, $3)");
-
 /// What a change of a rider changes; `None` leaves it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RiderChange {
@@ -204,32 +192,5 @@ impl Tx {
         let found = fetch!(self, (i64, i64, i64), NEXT_IDS);
         let (region, rider, staff) = found.first().copied().unwrap_or((1, 1, 1));
         Ok((RegionId(region), RiderId(rider), StaffId(staff)))
-    }
-
-    /// Keeps a rider's position, unless a newer one (by `seq`) is known.
-    pub async fn put_fix(
-        &mut self,
-        rider: RiderId,
-        seq: i64,
-        at: Timestamp,
-        place: Place,
-    ) -> Result<u64> {
-        Ok(execute!(self, PUT_FIX, rider.0, seq, at.0, place.lat, place.lng))
-    }
-
-    /// Starts a round for an open task and asks riders, each with a ticket of their own.
-    pub async fn start_round(
-        &mut self,
-        round: i64,
-        task: crate::domain::id::TaskId,
-        from: Timestamp,
-        until: Timestamp,
-        tickets: &[(RiderId, &str)],
-    ) -> Result<()> {
-        execute!(self, START_ROUND, round, task.0, from.0, until.0);
-        for (rider, nonce) in tickets {
-            execute!(self, ASK, round, rider.0, *nonce);
-        }
-        Ok(())
     }
 }

@@ -78,7 +78,7 @@ impl ApiToken {
 }
 
 #[derive(Debug, sqlx::FromRow)]
-struct TokenRow {
+pub(super) struct TokenRow {
     id: String,
     secret_hash: String,
     label: String,
@@ -93,7 +93,7 @@ struct TokenRow {
 }
 
 impl TokenRow {
-    fn token(self) -> Result<ApiToken> {
+    pub(super) fn token(self) -> Result<ApiToken> {
         let actions = read("api_token", "actions", 0, &self.actions, Actions::parse)?;
         let regions = |text: &String| {
             read("api_token", "regions", 0, text, |text| {

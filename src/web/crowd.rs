@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::peer::Peer;
 
 /// The connections of each peer.
@@ -52,6 +54,24 @@ impl Drop for Place {
                 held.remove(&self.group);
             }
         }
+    }
+}
+
+/// What a connection takes up, as an extension of its requests: one that becomes a stream is counted elsewhere and gives
+/// it back.
+#[derive(Clone, Debug)]
+pub(super) struct Hold(Arc<Mutex<Held>>);
+
+type Held = (Option<OwnedSemaphorePermit>, Option<Place>);
+
+impl Hold {
+    pub(super) fn new(open: Option<OwnedSemaphorePermit>, place: Option<Place>) -> Self {
+        Self(Arc::new(Mutex::new((open, place))))
+    }
+
+    /// Gives it back.
+    pub(super) fn let_go(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (None, None);
     }
 }
 

@@ -14,8 +14,15 @@ use super::{
 };
 use crate::{
     clock::{Entropy, SystemEntropy},
-    domain::{fingerprint::hex, id::Timestamp},
-    engine::executor::Executor,
+    domain::{
+        fingerprint::hex,
+        id::{RiderId, Timestamp},
+    },
+    engine::{
+        executor::Executor,
+        hub::{self, Hub},
+        rounds::{Invitation, Rounds},
+    },
     store::Db,
 };
 
@@ -83,6 +90,7 @@ pub struct Desk(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     executor: Executor,
+    hub: Hub,
     origin: Origin,
     entropy: Arc<dyn Entropy>,
     hashing: Semaphore,
@@ -93,6 +101,7 @@ struct Inner {
     exports: Exports,
     tries: Tries,
     searches: Searches,
+    rounds: Rounds,
 }
 
 impl Desk {
@@ -104,20 +113,35 @@ impl Desk {
 
     /// A desk in front of `executor`, reached at `origin`.
     pub fn new(executor: Executor, origin: Origin) -> Self {
-        Self::with(executor, origin, Arc::new(SystemEntropy), false)
+        Self::live(executor, origin, hub::Settings::default())
+    }
+
+    /// The same with live streams that work as `live` says.
+    pub fn live(executor: Executor, origin: Origin, live: hub::Settings) -> Self {
+        Self::with(executor, origin, live, Arc::new(SystemEntropy), false)
     }
 
     /// The same for a demonstration: its pages say so.
     pub fn demo(executor: Executor, origin: Origin) -> Self {
-        Self::with(executor, origin, Arc::new(SystemEntropy), true)
+        let live = hub::Settings::default();
+        Self::with(executor, origin, live, Arc::new(SystemEntropy), true)
     }
 
-    fn with(executor: Executor, origin: Origin, entropy: Arc<dyn Entropy>, demo: bool) -> Self {
+    fn with(
+        executor: Executor,
+        origin: Origin,
+        live: hub::Settings,
+        entropy: Arc<dyn Entropy>,
+        demo: bool,
+    ) -> Self {
+        let hub = Hub::new(executor.clone(), live);
         let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
         let (uploads, exports) = (Uploads::default(), Exports::default());
         let waiting = AtomicUsize::new(0);
+        let rounds = Rounds::new(executor.clone(), executor.positions().locator().clone());
         Self(Arc::new(Inner {
             executor,
+            hub,
             origin,
             entropy,
             hashing,
@@ -127,12 +151,18 @@ impl Desk {
             exports,
             tries: Tries::of_riders(),
             searches: Searches::of_people(),
+            rounds,
         }))
     }
 
     /// Takes commands.
     pub fn executor(&self) -> &Executor {
         &self.0.executor
+    }
+
+    /// Tells live readers what happens.
+    pub fn hub(&self) -> &Hub {
+        &self.0.hub
     }
 
     /// Where everything is read.
@@ -143,6 +173,25 @@ impl Desk {
     /// Where people reach it.
     pub fn origin(&self) -> &Origin {
         &self.0.origin
+    }
+
+    /// Finds riders for tasks.
+    pub fn rounds(&self) -> &Rounds {
+        &self.0.rounds
+    }
+
+    /// Notes that a rider's page has these invitations, without keeping the page waiting. A note that is lost costs a
+    /// figure in the ledger, and the next look makes it again.
+    pub(super) fn note_shown(&self, rider: RiderId, shown: Vec<Invitation>, now: Timestamp) {
+        if shown.iter().all(|invitation| invitation.seen) {
+            return;
+        }
+        let rounds = self.0.rounds.clone();
+        tokio::spawn(async move {
+            if let Err(error) = rounds.note_shown(rider, &shown, now).await {
+                tracing::debug!(%rider, %error, "when a round was shown is not noted");
+            }
+        });
     }
 
     /// Whether this is a demonstration.

@@ -16,7 +16,7 @@ use crate::domain::{
     authority::{self, Matter},
     command::{Role, Verb},
     refusal::Lang,
-    table,
+    round, table,
 };
 
 /// Who may come through a door.
@@ -82,6 +82,7 @@ pub const DOORS: &[Door] = &[
     get("/rules/access", May::Anyone),
     get("/taste", May::Anyone),
     get("/style-{version}", May::Anyone),
+    get("/scripts-{version}/{file}", May::Anyone),
     get("/sign-in", May::Anyone),
     post("/sign-in", May::Anyone),
     post("/sign-in/code", May::Anyone),
@@ -100,16 +101,21 @@ pub const DOORS: &[Door] = &[
     post("/password/{token}", May::Holder),
     post("/set-up/{token}", May::Holder),
     get("/t/{token}", May::Holder),
+    get("/t/{token}/stream", May::Holder),
     post("/t/{token}/cancel", May::Holder),
     get("/api/v1/track/{token}", May::Holder),
     post("/api/v1/track/{token}/cancel", May::Holder),
     // --- the console ---
     get("/board", May::Desk(Matter::Board)),
+    get("/board/stream", May::Desk(Matter::Board)),
     get("/tasks/new", May::DeskCommand),
     post("/tasks/new", May::DeskCommand),
     get("/tasks/{id}", May::Desk(Matter::Board)),
     post("/tasks/{id}/detail", May::DeskCommand),
     post("/tasks/{id}/reveal", May::Desk(Matter::Reveal)),
+    get("/tasks/{id}/candidates", May::Desk(Matter::Board)),
+    post("/tasks/{id}/rounds/{wish}", May::DeskCommand),
+    get("/pool", May::Desk(Matter::Board)),
     post("/tasks/{id}/{verb}", May::DeskCommand),
     get("/import", May::Desk(Matter::Import)),
     post("/import", May::Desk(Matter::Import)),
@@ -152,8 +158,10 @@ pub const DOORS: &[Door] = &[
     get("/audit/export.jsonl", May::Desk(Matter::Audit)),
     // --- the rider's page ---
     get("/rider", May::Rider),
+    get("/rider/stream", May::Rider),
     post("/rider/duty", May::Rider),
     post("/rider/tasks/{id}/{verb}", May::Rider),
+    post("/rider/rounds/{round}/decline", May::Rider),
     get("/rider/me", May::Rider),
     post("/rider/me/password", May::Rider),
     post("/rider/me/sessions/end", May::Rider),
@@ -177,13 +185,23 @@ pub const DOORS: &[Door] = &[
     command("/api/v1/tasks/{id}/deliver", Verb::Deliver),
     post("/api/v1/bulk", May::Script(BULK)),
     Door { method: "PATCH", path: "/api/v1/tasks/{id}/detail", may: May::Command(Verb::Edit) },
+    get("/api/v1/tasks/{id}/candidates", May::Script(authority::STAFF)),
+    get("/api/v1/tasks/{id}/rounds", May::Script(authority::STAFF)),
+    post("/api/v1/tasks/{id}/rounds", May::Command(round::AS)),
+    post("/api/v1/tasks/{id}/rounds/widen", May::Command(round::AS)),
+    post("/api/v1/tasks/{id}/rounds/stop", May::Command(round::AS)),
+    post("/api/v1/tasks/{id}/declines/reset", May::Command(round::AS)),
+    post("/api/v1/tasks/{id}/pool/leave", May::Command(round::AS)),
+    get("/api/v1/pool", May::Script(authority::STAFF)),
     get("/api/v1/offers/{token}", May::Script(READERS)),
     command("/api/v1/offers/{token}/accept", Verb::Accept),
     get("/api/v1/rider/pool", May::Script(RIDERS)),
+    post("/api/v1/rider/rounds/{round}/decline", May::Script(RIDERS)),
     get("/api/v1/rider/tasks", May::Script(RIDERS)),
     post("/api/v1/rider/duty", May::Script(RIDERS)),
     post("/api/v1/rider/location", May::Script(RIDERS)),
     get("/api/v1/events", May::Script(LOG_READERS)),
+    get("/api/v1/stream", May::Script(LOG_READERS)),
 ];
 
 impl Door {
@@ -220,9 +238,13 @@ pub(super) fn door(method: &Method, extensions: &Extensions) -> Option<&'static 
     DOORS.iter().find(|door| door.method == method && same(door.path, path))
 }
 
-/// Whether a door's path is this one. The name of the style sheet has its version in it.
+/// Whether a door's path is this one. The names of the style sheet and of the scripts have their versions in them.
 fn same(door: &str, path: &str) -> bool {
-    door == path || (door == "/style-{version}" && path == super::files::style())
+    match door {
+        "/style-{version}" => path == super::files::style(),
+        "/scripts-{version}/{file}" => path == *super::files::SCRIPT_ROUTE,
+        _ => door == path,
+    }
 }
 
 /// Whether somebody in `role` may come through the door that the request came to.

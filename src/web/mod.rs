@@ -17,7 +17,9 @@
 //! | `extract` | what a request may hold |
 //! | `who`, `people`, `session`, `password` | who is there |
 //! | `page`, `chip`, `answer_page`, `trouble`, `forms`, `files`, `mask`, `picture` | what pages are made of |
+//! | `live/` | live streams |
 //! | `enter` | pages for everyone: links, taste, errors |
+//! | `positions` | where riders say that they are |
 //! | `uploads` | files that somebody looks at before they are imported |
 //! | `account/` | one's own account |
 //! | `admin/` | pages for keeping the desk |
@@ -41,6 +43,7 @@ mod form_token;
 mod forms;
 mod gate;
 mod headers;
+mod live;
 mod mask;
 mod pace;
 mod page;
@@ -48,6 +51,7 @@ mod password;
 mod peer;
 mod people;
 mod picture;
+mod positions;
 mod problem;
 mod problem_body;
 mod problem_code;

@@ -11,7 +11,7 @@ use axum::{
 use chrono::{DateTime, FixedOffset, Offset, TimeZone};
 use fluent_templates::{LanguageIdentifier, Loader, fluent_bundle::FluentValue, static_loader};
 
-use super::{desk::Desk, extract::preferred, files, form_token};
+use super::{desk::Desk, extract::preferred, files, form_token, live::Mark};
 use crate::domain::{id::Timestamp, refusal::Lang};
 
 static_loader! {
@@ -173,6 +173,9 @@ pub(super) struct Shell {
     pub(super) theme: Option<&'static str>,
     pub(super) here: String,
     pub(super) style: &'static str,
+    pub(super) script: &'static str,
+    /// Of a page that follows what happens.
+    pub(super) live: Option<Mark>,
     /// The word that each form carries; none on pages for nobody in particular.
     pub(super) form: Option<String>,
     /// Name and role of whoever is signed in.
@@ -198,6 +201,8 @@ impl Shell {
             theme: taste.theme,
             here: encode(&taste.here),
             style: files::style(),
+            script: files::script(),
+            live: None,
             form: taste.form.clone(),
             who: None,
             regions: String::new(),

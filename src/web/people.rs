@@ -14,7 +14,7 @@ use super::{
     forms::Typed,
     page::{Shell, Taste, Zone, encode, words},
     problem::{Problem, ProblemCode},
-    session::{DEVICE, Lifetime, OWNER, Sessions, id_hash},
+    session::{DEVICE, Lifetime, OWNER, Sessions, id_hash, is_by_itself},
     who::Caller,
 };
 use crate::{
@@ -221,6 +221,9 @@ async fn seat(parts: &mut Parts, desk: &Desk) -> Result<Option<Seat>, Response> 
         return Ok(None);
     };
     let now = desk.now();
+    if is_by_itself(parts) {
+        return Ok(Some(Seat { caller, taste, session }));
+    }
     let seen = session.get::<i64>(SEEN).await.ok().flatten().unwrap_or_default();
     if now.0.saturating_sub(seen) >= NOTED_EVERY_MS {
         session.insert(SEEN, now.0).await.map_err(|_| away())?;

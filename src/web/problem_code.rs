@@ -102,6 +102,9 @@ codes! {
     /// Too many tries of one kind.
     TooMany = 429 "TOO_MANY"
         "尝试过于频繁，未执行任何操作，请稍后再试。" "Too many tries; nothing was done. Wait a moment and try again.",
+    /// As many streams are open as may be.
+    TooManyStreams = 429 "TOO_MANY_STREAMS"
+        "打开的实时连接过多，请关闭其他页面，或改用定时刷新。" "Too many live streams are open; close one, or read page by page.",
     /// The body is of another kind, by its own word, than is taken here.
     MediaType = 415 "MEDIA_TYPE"
         "Content-Type 不符：接口请用 application/json，网页表单请用 application/x-www-form-urlencoded。"

@@ -16,16 +16,18 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto, graceful::GracefulShutdown},
 };
+use socket2::SockRef;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinHandle,
 };
+use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 use super::{
     Desk,
-    crowd::{Crowd, Place},
+    crowd::{Crowd, Hold, Place},
     headers::Patience,
     peer::{Networks, Peer},
     router,
@@ -33,7 +35,7 @@ use super::{
 };
 use crate::{
     domain::seal::Keys,
-    engine::{expiry::Expiry, housekeeping::Housekeeping, sealer::Sealer},
+    engine::{expiry::Expiry, housekeeping::Housekeeping, hub::Hub, sealer::Sealer},
 };
 
 /// How long and how many.
@@ -47,7 +49,11 @@ pub struct Limits {
     pub whole_body: Duration,
     /// How long a request may take in all, from its head to the head of its answer.
     pub request: Duration,
-    /// How many connections there may be at once; more wait at the door.
+    /// How long a client may take to take the next piece of an answer.
+    pub write: Duration,
+    /// How long a client may be silent in the network, with something on the way to it.
+    pub silence: Duration,
+    /// How many connections there may be at once, streams aside; more wait at the door.
     pub connections: usize,
     /// How many connections each peer may have at once; more are turned away.
     pub per_peer: usize,
@@ -66,6 +72,8 @@ impl Default for Limits {
             body: Duration::from_secs(10),
             whole_body: Duration::from_mins(1),
             request: Duration::from_secs(90),
+            write: Duration::from_secs(10),
+            silence: Duration::from_secs(20),
             connections: 1_000,
             per_peer: 32,
             uncounted: Networks::loopback(),
@@ -100,7 +108,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves `desk` on `listener`, with the expiry and the housekeeping beside it.
+    /// Serves `desk` on `listener`, with the expiry, the housekeeping and the writing of positions beside it.
     ///
     /// # Errors
     /// If the listener has no address.
@@ -108,9 +116,18 @@ impl Server {
         let address = listener.local_addr()?;
         let (_, stop_expiry, expiry) = Expiry::start(desk.executor().clone());
         let (stop_housekeeping, housekeeping) = Housekeeping::start(desk.executor().clone());
+        let (stop_positions, positions) = desk.executor().positions().start(desk.db().clone());
+        let (stop_hub, hub) = desk.hub().start();
         let (stop, stopped) = watch::channel(false);
         let running = tokio::spawn(accept(desk.clone(), listener, limits, stopped));
-        let background = vec![(stop_expiry, expiry), (stop_housekeeping, housekeeping)];
+        let rounds = desk.rounds().clone().start();
+        let background = vec![
+            (stop_expiry, expiry),
+            (stop_housekeeping, housekeeping),
+            (stop_positions, positions),
+            (stop_hub, hub),
+            rounds,
+        ];
         Ok(Self { address, stop, running, background, sealer: None, desk })
     }
 
@@ -126,9 +143,16 @@ impl Server {
         self.address
     }
 
+    /// Tells its live readers what happens.
+    pub fn hub(&self) -> &Hub {
+        self.desk.hub()
+    }
+
     /// Takes no more connections, lets what is under way be answered, then ends the executor and closes the
     /// database.
     pub async fn stop(self) {
+        // The node is unready from here on, and every stream says goodbye: no connection waits for more of one.
+        self.desk.hub().stop();
         self.stop.send_replace(true);
         // It ends by itself; that it panicked would be in the log.
         let _ = self.running.await;
@@ -172,7 +196,9 @@ async fn accept(
             _ = stopped.wait_for(|stopped| *stopped) => break,
             taken = door.next(&limits) => taken,
         };
-        let (routes, limits) = (routes.clone(), limits.clone());
+        let (routes, limits, write) = (routes.clone(), limits.clone(), limits.write);
+        let hold = Hold::new(taken.open, taken.place);
+        let held = hold.clone();
         let service = service_fn(move |request: Request<Incoming>| {
             let expects = request.headers().contains_key(header::EXPECT);
             let peer = limits.proxies.peer(taken.from, request.headers());
@@ -180,12 +206,15 @@ async fn accept(
                 .map(|body| Body::new(Whole::new(body, limits.body, limits.whole_body, expects)));
             request.extensions_mut().insert(peer);
             request.extensions_mut().insert(Patience(limits.request));
+            request.extensions_mut().insert(held.clone());
             routes.clone().oneshot(request)
         });
-        let connection = builder.serve_connection(TokioIo::new(taken.stream), service).into_owned();
-        let watched = graceful.watch(connection);
+        let mut stream = TimeoutStream::new(taken.stream);
+        stream.set_write_timeout(Some(write));
+        let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service);
+        let watched = graceful.watch(connection.into_owned());
         tokio::spawn(async move {
-            let _places = (taken.open, taken.place);
+            let _hold = hold;
             // A connection that breaks concerns its client; what it asked for is decided all the same.
             if let Err(error) = watched.await {
                 tracing::debug!(error, "a connection ended early");
@@ -232,6 +261,8 @@ impl Door {
                     }
                     // Answers are small and wanted at once.
                     let _ = stream.set_nodelay(true);
+                    // Without it, the system would go on for a quarter of an hour for somebody who is gone.
+                    let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(limits.silence));
                     return Taken { stream, from, open, place };
                 }
                 Err(error) => {

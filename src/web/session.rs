@@ -1,6 +1,7 @@
 //! Sessions of browsers, kept in our own tables: the hash of the id, whose it is, when it began, when it was seen.
 
 use async_trait::async_trait;
+use axum::http::request::Parts;
 use sha2::{Digest, Sha256};
 use tower_sessions::{
     SessionStore,
@@ -17,6 +18,14 @@ use crate::{
 pub(super) const OWNER: &str = "owner";
 /// Where a session keeps by what its owner knows it.
 pub(super) const DEVICE: &str = "device";
+
+/// The header of what pages fetch by themselves.
+const BY_ITSELF: &str = "x-by-itself";
+
+/// Whether a page asks by itself, with nobody there: a stream, or what it makes the page fetch. That keeps no session alive.
+pub(super) fn is_by_itself(parts: &Parts) -> bool {
+    parts.uri.path().ends_with("/stream") || parts.headers.contains_key(BY_ITSELF)
+}
 
 /// How long sessions live.
 #[derive(Clone, Copy, Debug)]

@@ -32,6 +32,8 @@ pub struct Bearer {
     pub lang: Lang,
     /// What the token may be used for, and where.
     pub scope: Scope,
+    /// The token's id.
+    id: String,
 }
 
 /// A token is noted as used once in so many milliseconds: each note is a write.
@@ -108,7 +110,7 @@ impl FromRequestParts<Desk> for Bearer {
         let found = found.filter(|found| found.secret_hash == token_hash(secret));
         let found = found.ok_or_else(nobody)?;
         let stale = found.used_at.is_none_or(|used| now.ms_since(used) >= NOTED_EVERY_MS);
-        let bearer = Self { actor: found.actor, lang, scope: found.scope };
+        let bearer = Self { actor: found.actor, lang, scope: found.scope, id: found.id.clone() };
         bearer.allows(parts, desk).await?;
         if stale {
             note_used(desk, &found.id, now).await;
@@ -152,6 +154,8 @@ pub struct Caller {
     pub rider: Option<RiderAccount>,
     /// In which language they want to be answered.
     pub lang: Lang,
+    /// The id of the token that they came with, if they did.
+    pub token: Option<String>,
 }
 
 /// How a reader stands to a task that they may see.
@@ -172,8 +176,15 @@ pub enum Relation {
 impl Caller {
     /// The account behind `actor`; `None` if there is none or it is shut.
     pub async fn of(tx: &mut Tx, actor: Actor, lang: Lang) -> store::Result<Option<Self>> {
-        let none =
-            |actor, role| Self { actor, role, regions: Vec::new(), staff: None, rider: None, lang };
+        let none = |actor, role| Self {
+            actor,
+            role,
+            regions: Vec::new(),
+            staff: None,
+            rider: None,
+            lang,
+            token: None,
+        };
         Ok(match &actor {
             Actor::Staff(id) => {
                 let account = tx.staff_account(*id).await?.filter(|found| !found.staff.disabled);
@@ -224,12 +235,13 @@ impl FromRequestParts<Desk> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, desk: &Desk) -> Result<Self, Problem> {
-        let Bearer { actor, lang, scope } = Bearer::from_request_parts(parts, desk).await?;
+        let Bearer { actor, lang, scope, id } = Bearer::from_request_parts(parts, desk).await?;
         let failed = |error: store::Error| Problem::read(&error, lang);
         let mut tx = desk.db().read().await.map_err(failed)?;
         let caller = Self::of(&mut tx, actor, lang).await.map_err(failed)?;
         let mut caller = caller.ok_or_else(|| Problem::new(ProblemCode::NotSignedIn, lang))?;
         caller.regions.retain(|region| scope.reaches(*region));
+        caller.token = Some(id);
         if doors::admits(&parts.method, &parts.extensions, caller.role) {
             Ok(caller)
         } else {

@@ -39,7 +39,13 @@ impl Desk {
     }
 
     /// Asks for a change that must be refused because the rider can not take the task.
-    async fn not_eligible(&self, task: TaskId, revision: i64, act: Act, reason: Ineligible) {
+    pub(crate) async fn not_eligible(
+        &self,
+        task: TaskId,
+        revision: i64,
+        act: Act,
+        reason: Ineligible,
+    ) {
         let refused = self.refused(SUPERVISOR, task, revision, act, Code::RiderNotEligible).await;
         assert_eq!(refused.reason, Some(reason));
     }
@@ -57,7 +63,7 @@ impl Desk {
     }
 
     /// Adds a policy that is in force from `starts_at`.
-    async fn policy(&self, region: RegionId, starts_at: Timestamp, policy: Policy) {
+    pub(crate) async fn policy(&self, region: RegionId, starts_at: Timestamp, policy: Policy) {
         let mut tx = self.db.begin().await.expect("a transaction");
         tx.add_policy(region, starts_at, &policy).await.expect("a new version");
         tx.commit().await.expect("a commit");

@@ -12,4 +12,6 @@ mod contract;
 mod expiry;
 mod lifecycle;
 mod personal;
+mod positions;
+mod rounds;
 mod seals;

@@ -18,6 +18,7 @@ mod gallery;
 
 mod access;
 mod driver;
+mod live;
 mod pictures;
 mod shown;
 mod three;

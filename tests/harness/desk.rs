@@ -94,7 +94,8 @@ pub struct Desk {
 impl Desk {
     /// A new desk on a new database, at noon.
     pub async fn open(database: Database) -> Self {
-        Self::with(database, Settings::default()).await
+        let settings = Settings { ticket_key: super::rounds::key(), ..Settings::default() };
+        Self::with(database, settings).await
     }
 
     /// The same with settings of its own.

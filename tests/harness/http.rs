@@ -22,7 +22,10 @@ use dispatch_desk::{
         id::{TaskId, Timestamp},
         refusal::Lang,
     },
-    engine::executor::{Executor, Settings},
+    engine::{
+        executor::{Executor, Settings},
+        hub,
+    },
     store::{ApiToken, Db, Time},
     web::{Desk as WebDesk, Limits, Origin, Server},
 };
@@ -52,7 +55,8 @@ pub struct Face {
     pub book: Arc<Book>,
     client: reqwest::Client,
     turn: AtomicUsize,
-    servers: Vec<Server>,
+    /// That of this process.
+    pub servers: Vec<Server>,
     _other: Option<Child>,
 }
 
@@ -94,10 +98,15 @@ pub async fn give_tokens(db: &Db) {
 
 /// Serves on a free port of the loopback address.
 pub async fn serve(executor: Executor, limits: Limits) -> Server {
+    serve_live(executor, limits, hub::Settings::default()).await
+}
+
+/// The same with live streams that work as `live` says.
+pub async fn serve_live(executor: Executor, limits: Limits, live: hub::Settings) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("it is bound");
     let origin = Origin::parse(&format!("http://{address}")).expect("an origin");
-    Server::start(WebDesk::new(executor, origin), listener, limits).expect("it serves")
+    Server::start(WebDesk::live(executor, origin, live), listener, limits).expect("it serves")
 }
 
 impl Face {
@@ -108,11 +117,16 @@ impl Face {
 
     /// The same with limits of its own for the server of this process.
     pub async fn with(desk: Desk, limits: Limits) -> Self {
+        Self::live(desk, limits, hub::Settings::default()).await
+    }
+
+    /// The same with live streams that work as `live` says.
+    pub async fn live(desk: Desk, limits: Limits, live: hub::Settings) -> Self {
         // What the servers have to say stands beside a failure.
         let log = tracing_subscriber::fmt().with_test_writer();
         let _ = log.with_max_level(tracing::Level::WARN).try_init();
         give_tokens(&desk.db).await;
-        let here = serve(desk.executor.clone(), limits).await;
+        let here = serve_live(desk.executor.clone(), limits, live).await;
         let mut origins = vec![format!("http://{}", here.address())];
         let other = match desk.database {
             Database::Sqlite => None,
@@ -404,7 +418,15 @@ impl Ask<'_> {
                 (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
             })
             .collect();
-        let body = response.text().await.expect("all of the answer");
+        let mut response = response;
+        let body = if headers.get("content-type").is_some_and(|kind| kind.contains("event-stream"))
+        {
+            // It has no end: its first words are enough here.
+            let first = response.chunk().await.expect("a frame").unwrap_or_default();
+            String::from_utf8_lossy(&first).into_owned()
+        } else {
+            response.text().await.expect("all of the answer")
+        };
         let got = Got { asked: format!("{} {}", self.method, self.path), status, headers, body };
         got.carries_what_every_answer_must();
         let path = self.path.split('?').next().unwrap_or_default();
@@ -520,7 +542,13 @@ impl Got {
         let csp = header("content-security-policy");
         assert!(csp.contains("default-src 'none'") && !csp.contains("unsafe"), "{self:#?}");
         assert_eq!(header("x-content-type-options"), "nosniff", "{self:#?}");
-        assert_eq!(header("cache-control"), "no-store", "{self:#?}");
+        let cached = if header("content-type").starts_with("text/event-stream") {
+            // Nothing on the way may hold a stream back to make it smaller.
+            "no-store, no-transform"
+        } else {
+            "no-store"
+        };
+        assert_eq!(header("cache-control"), cached, "{self:#?}");
         assert_ne!(self.status, 500, "{self:#?}");
     }
 }

@@ -23,6 +23,7 @@ pub mod planting;
 pub mod race;
 pub mod raw;
 pub mod record;
+pub mod rounds;
 pub mod site;
 pub mod synced;
 pub mod trace;
@@ -30,6 +31,7 @@ pub mod universal;
 
 pub use cast::*;
 pub use desk::{Database, Desk};
+pub use rounds::{a_round, signed};
 pub use site::Site;
 
 /// Makes two tests of one: on SQLite and on PostgreSQL.

@@ -20,6 +20,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "domain",
             "engine",
             "import",
+            "locate",
             "replay",
             "stand",
             "store",

@@ -59,14 +59,43 @@ for_each_database!(the_latest_position_is_kept, |desk| async move {
     let fix = |seq: i64, lat: f64, lng: f64| json!({ "seq": seq, "at": "2026-11-30T04:00:00Z", "lat": lat, "lng": lng });
     let send =
         |fixes: Value| http.post(&rider(1), "/api/v1/rider/location", &json!({ "fixes": fixes }));
+    let kept = async |fixes: Value| {
+        let got = send(fixes).await.is(200).json();
+        let of = |fix: &Value| {
+            let older = fix.get("why") == Some(&json!("older"));
+            assert_eq!(fix["taken"], json!(!older), "{fix}");
+            !older
+        };
+        let taken = got["fixes"].as_array().expect("one answer each").iter().map(of);
+        (got["kept"] == json!(true), taken.collect::<Vec<_>>())
+    };
+    // Two servers know of each other's positions once they are written.
+    let written = async |seq: i64| {
+        for _ in 0..2_000 {
+            let known = http.read().await.rider_account(RiderId(1)).await.expect("it can be read");
+            if known.and_then(|known| known.fix).is_some_and(|fix| fix.seq == seq) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        panic!("{seq} was not written");
+    };
     // In any order; the largest number counts.
-    let got = send(json!([fix(2, 31.2, 121.4), fix(9, 31.3, 121.5), fix(5, 31.4, 121.6)])).await;
-    assert_eq!(got.is(200).json(), json!({ "kept": true }));
-    assert_eq!(send(json!([fix(8, 31.0, 121.0)])).await.is(200).json(), json!({ "kept": false }));
+    let three = json!([fix(2, 31.2, 121.4), fix(9, 31.3, 121.5), fix(5, 31.4, 121.6)]);
+    assert_eq!(kept(three).await, (true, vec![true; 3]));
+    written(9).await;
+    assert_eq!(kept(json!([fix(8, 31.0, 121.0)])).await, (false, vec![false]));
+    assert_eq!(
+        kept(json!([fix(9, 1.0, 1.0), fix(11, 31.0, 121.0)])).await,
+        (true, vec![false, true])
+    );
+    written(11).await;
     for edge in [fix(i64::MAX - 1, -90.0, -180.0), fix(i64::MAX, 90.0, 180.0)] {
-        assert_eq!(send(json!([edge])).await.is(200).json(), json!({ "kept": true }));
+        let seq = edge["seq"].as_i64().expect("a number");
+        assert_eq!(kept(json!([edge])).await, (true, vec![true]));
+        written(seq).await;
     }
-    send(json!([fix(i64::MIN, 0.0, 0.0)])).await.is(200);
+    assert_eq!(kept(json!([fix(i64::MIN, 0.0, 0.0)])).await, (false, vec![false]));
 
     let many: Vec<_> = (0..100).map(|seq| fix(seq, 0.0, 0.0)).collect();
     send(json!(many)).await.is(200);
@@ -91,4 +120,67 @@ for_each_database!(the_latest_position_is_kept, |desk| async move {
     http.post(&D1, "/api/v1/rider/location", &json!({ "fixes": [fix(1, 0.0, 0.0)] }))
         .await
         .problem(403, "FORBIDDEN");
+});
+
+for_each_database!(a_position_is_kept_with_all_that_is_said_of_it, |desk| async move {
+    let http = Face::of(desk).await;
+    let send = async |body: Value| http.post(&rider(1), "/api/v1/rider/location", &body).await;
+    let known = async |seq: i64| {
+        for _ in 0..2_000 {
+            let known = http.read().await.rider_account(RiderId(1)).await.expect("it can be read");
+            if let Some(fix) = known.and_then(|known| known.fix).filter(|fix| fix.seq == seq) {
+                return fix;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        panic!("{seq} was not written");
+    };
+    // A telephone whose clock is a year behind, and which had no network for five minutes.
+    let fix = |seq: i64, at: &str| json!({ "seq": seq, "at": at, "lat": 31.175_303_983_645_97, "lng": 121.531_541_859_215, "accuracy_m": 8.5 });
+    let body = json!({
+        "fixes": [fix(7, "2025-11-30T03:55:00Z"), fix(3, "2025-11-29T03:55:00Z")],
+        "crs": "gcj02", "sent_at": "2025-11-30T04:00:00Z", "device": "telephone",
+    });
+    let got = send(body).await.is(200).json();
+    let answers = json!([
+        { "seq": 7, "taken": true },
+        { "seq": 3, "taken": false, "why": "too_old" },
+    ]);
+    assert_eq!(got, json!({ "kept": true, "fixes": answers }));
+    let kept = known(7).await;
+    assert_eq!(kept.at, NOON.plus_ms(-300_000), "five minutes ago, whatever that clock says");
+    assert_eq!(kept.taken_at.to_string(), "2025-11-30T03:55:00.000Z");
+    assert_eq!(kept.accuracy_m, Some(8.5));
+    let place = (kept.place.lat, kept.place.lng);
+    assert!((place.0 - 31.177_427_6).abs() < 1e-6 && (place.1 - 121.527_210_6).abs() < 1e-6);
+
+    // A clock that is ahead makes nobody fresh for ever; another telephone counts anew.
+    let ahead = json!({ "seq": 1, "at": "2036-01-01T00:00:00Z", "lat": 31.2, "lng": 121.5 });
+    let got =
+        send(json!({ "fixes": [ahead.clone()], "device": "another one" })).await.is(200).json();
+    assert_eq!(got["kept"], json!(true));
+    assert_eq!((known(1).await.at, known(1).await.accuracy_m), (NOON, None));
+    let got = send(json!({ "fixes": [ahead], "device": "another one" })).await.is(200).json();
+    assert_eq!(got["fixes"], json!([{ "seq": 1, "taken": false, "why": "older" }]));
+
+    let good = || json!({ "seq": 9, "at": "2026-11-30T04:00:00Z", "lat": 31, "lng": 121 });
+    for (field, bad, pointer) in [
+        ("crs", json!("bd09"), "/crs"),
+        ("device", json!(""), "/device"),
+        ("device", json!("x".repeat(201)), "/device"),
+        ("device", json!(7), "/device"),
+        ("sent_at", json!("now"), "/sent_at"),
+        ("region", json!(1), "/region"),
+    ] {
+        let got = send(json!({ "fixes": [good()], field: bad })).await;
+        assert_eq!(got.problem(422, "BODY_INVALID").at("/pointer"), pointer);
+    }
+    let early = json!({ "fixes": [good()], "sent_at": "1969-01-01T00:00:00Z" });
+    assert_eq!(send(early).await.problem(400, "TIME_OUT_OF_RANGE").at("/pointer"), "/sent_at");
+    for bad in [json!(-1), json!(1e9), json!("8")] {
+        let mut fix = good();
+        fix["accuracy_m"] = bad;
+        let got = send(json!({ "fixes": [fix] })).await.problem(422, "BODY_INVALID");
+        assert_eq!(got.at("/pointer"), "/fixes/0/accuracy_m");
+    }
 });

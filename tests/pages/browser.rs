@@ -63,6 +63,12 @@ pub fn words_of(element: ElementRef<'_>) -> String {
     element.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether an answer goes on for as long as it can.
+pub fn is_stream(headers: &header::HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+}
+
 impl Browser {
     /// A browser without cookies that prefers English.
     pub fn new(site: &Site) -> Self {
@@ -117,7 +123,7 @@ impl Browser {
 
     /// The same with a request that is ready.
     pub async fn run(&mut self, request: reqwest::Request) -> Page {
-        let response = self.http.execute(request).await.expect("an answer");
+        let mut response = self.http.execute(request).await.expect("an answer");
         let (status, headers) = (response.status(), response.headers().clone());
         let url = response.url();
         let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -125,7 +131,13 @@ impl Browser {
         for line in headers.get_all(header::SET_COOKIE) {
             self.keep(line.to_str().expect("a cookie of visible characters"));
         }
-        let html = response.text().await.expect("a body in UTF-8");
+        let html = if is_stream(&headers) {
+            // It has no end: its first words are enough here.
+            let first = response.chunk().await.expect("a frame").unwrap_or_default();
+            String::from_utf8(first.to_vec()).expect("UTF-8")
+        } else {
+            response.text().await.expect("a body in UTF-8")
+        };
         Page { status, path, headers, html }
     }
 

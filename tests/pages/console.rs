@@ -40,7 +40,7 @@ async fn a_dispatcher_works(site: Site) {
     let mut dan = Browser::enter(&site, &D2).await;
 
     let open = page(&mut dora, task).await;
-    assert_eq!(verbs(&open), ["offer", "cancel", "detail"]);
+    assert_eq!(verbs(&open), ["offer", "cancel", "detail", "start"]);
     let form_of_dan = form(&mut dan, task, "offer").await.with("rider", "R2").with("seconds", "20");
     let sent = dora.send(&open.form(&format!("/tasks/{task}/offer")).with("rider", "R1")).await;
     assert_eq!(sent.is(200).answer(), "done");
@@ -105,8 +105,8 @@ async fn who_may_do_what_stands_on_the_page() {
     let site = Site::open().await;
     let task = site.desk.create().await;
     let all: [(Actor, &[&str]); 3] = [
-        (D1, &["offer", "cancel", "detail"]),
-        (SUPERVISOR, &["offer", "assign", "cancel", "detail"]),
+        (D1, &["offer", "cancel", "detail", "start"]),
+        (SUPERVISOR, &["offer", "assign", "cancel", "detail", "start"]),
         (AUDITOR, &[]),
     ];
     for (actor, expected) in all {

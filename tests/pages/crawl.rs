@@ -7,7 +7,7 @@ use dispatch_desk::domain::refusal::Lang;
 use reqwest::{Method, header};
 
 use crate::{
-    browser::{Browser, Page, select},
+    browser::{Browser, Page, is_stream, select},
     gallery,
     harness::{D1, Database, Desk, Site, offer, rider},
 };
@@ -29,7 +29,8 @@ const FIXED: [(&str, &str); 7] = [
 ];
 
 /// What a body may say that it is.
-const KINDS: [&str; 5] = [
+const KINDS: [&str; 6] = [
+    "text/event-stream; charset=utf-8",
     "text/plain; charset=utf-8",
     "text/html; charset=utf-8",
     "text/css; charset=utf-8",
@@ -82,7 +83,9 @@ fn faults(page: &Page, secure: bool) -> Vec<String> {
     }
     let (kind, cache) = (header("content-type"), header("cache-control"));
     let is_file = kind == "text/css; charset=utf-8";
-    if !is_file && cache != "no-store" {
+    // Nothing on the way may hold a stream back to make it smaller.
+    let wanted = if is_stream(&page.headers) { "no-store, no-transform" } else { "no-store" };
+    if !is_file && cache != wanted {
         found.push(format!("cache-control: {cache}"));
     }
     if !page.html.is_empty() && !KINDS.contains(&kind) {

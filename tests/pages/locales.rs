@@ -13,8 +13,13 @@ use dispatch_desk::domain::{
     erase::EraseReason,
     facts::Duty,
     policy::RegionMode,
+    rank::LeftOut,
     refusal::Ineligible,
     reveal::{RevealReason, Which},
+    round::{
+        AfterRounds, PoolReason, RoundAction, RoundAnswer, RoundKind, RoundStart, RoundStatus,
+        WishName,
+    },
     task::{Mode, OfferAnswer, StateName, Vehicle},
 };
 use fluent_syntax::{
@@ -155,9 +160,17 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
             "state-",
             with(names(StateName::ALL), &["expiring", "at_pickup", "picked_up", "delivered"]),
         ),
-        ("verb-", names(Verb::ALL)),
+        ("verb-", [names(Verb::ALL), names(WishName::ALL), own(&["round-decline"])].concat()),
         // What staff change about a rider is logged as "change".
-        ("did-", with(names(Verb::ALL), &["change"])),
+        ("did-", [names(Verb::ALL), names(RoundAction::ALL), own(&["change"])].concat()),
+        ("round-start-", names(RoundStart::ALL)),
+        ("then-", names(AfterRounds::ALL)),
+        ("pool-reason-", names(PoolReason::ALL)),
+        ("round-kind-", names(RoundKind::ALL)),
+        ("round-status-", names(RoundStatus::ALL)),
+        ("round-answer-", with(names(RoundAnswer::ALL), &["waiting", "silent"])),
+        ("left-out-", with(names(LeftOut::ALL), &["farther"])),
+        ("wish-", own(&["start", "widen", "stop", "reset", "leave"])),
         ("done-", with(names(AdminAction::ALL), &["change"])),
         ("matter-", names(Matter::ALL)),
         ("access-", own(&["everyone", "holder"])),
@@ -203,7 +216,12 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         // Those of forms, and those that the desk itself gives.
         (
             "reason-",
-            with(quoted(reasons).map(str::to_owned).collect(), &["rider_disabled", "rider_moved"]),
+            [
+                quoted(reasons).map(str::to_owned).collect(),
+                own(&["rider_disabled", "rider_moved"]),
+                names(PoolReason::ALL),
+            ]
+            .concat(),
         ),
     ]
 }

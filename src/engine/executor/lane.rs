@@ -195,7 +195,7 @@ pub(super) async fn begin(shared: &Shared, jobs: &[Job]) -> store::Result<Tx> {
 
 async fn transaction(shared: &Shared, jobs: &mut Vec<Job>) -> Result<Batch, Failure> {
     let mut tx = begin(shared, jobs).await.map_err(Failure::Begin)?;
-    let batch = batch::run(&mut tx, jobs, None, &shared.settings).await?;
+    let batch = batch::run(&mut tx, jobs, None, shared).await?;
     if !batch.writes {
         tx.rollback().await?;
         return Ok(batch);

@@ -22,6 +22,7 @@
 //! | `world` | what was loaded, and what was decided on it so far |
 //! | `probe` | whether commands could be taken now |
 //! | `reply` | the answers, as they are stored and sent |
+//! | `settings` | how it works |
 //! | `riders` | changes of riders, which end their offers |
 
 mod batch;
@@ -30,12 +31,13 @@ mod lane;
 mod probe;
 mod reply;
 mod riders;
+mod settings;
 mod world;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, RwLock},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use tokio::{
@@ -44,44 +46,17 @@ use tokio::{
 };
 
 pub use reply::Reply;
+pub use settings::Settings;
 
 use crate::{
-    clock::{Entropy, SystemEntropy},
     domain::{
         command::{Command, Malformed, Verb},
         decide::Denial,
         fingerprint::{Fingerprint, key_hash},
     },
-    engine::health::Pulse,
+    engine::{health::Pulse, positions::Positions},
     store::{Db, Product},
 };
-
-/// How an executor works. The defaults are for production.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How many commands share a transaction at most.
-    pub batch: usize,
-    /// How many commands may wait in a lane; more are turned away.
-    pub queue: usize,
-    /// How many batches may run at once; SQLite has one writer and runs one.
-    pub lanes: usize,
-    /// How long a command waits for a task that another node holds, or for a database that is away.
-    pub patience: Duration,
-    /// Where unguessable tokens come from.
-    pub entropy: Arc<dyn Entropy>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            batch: 256,
-            queue: 8192,
-            lanes: 4,
-            patience: Duration::from_secs(2),
-            entropy: Arc::new(SystemEntropy),
-        }
-    }
-}
 
 /// Why a command got no outcome. None of these is stored under its key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -165,6 +140,7 @@ struct Shared {
     db: Db,
     settings: Settings,
     pulse: Arc<Pulse>,
+    positions: Positions,
     head: watch::Sender<i64>,
     offers: watch::Sender<u64>,
 }
@@ -184,8 +160,10 @@ impl Executor {
             Product::Sqlite => 1,
             Product::Postgres => settings.lanes.max(1),
         };
+        let positions = Positions::new(settings.locator.clone());
         let shared = Arc::new(Shared {
             db,
+            positions,
             settings,
             pulse: Arc::new(Pulse::default()),
             head: watch::Sender::new(0),
@@ -261,6 +239,11 @@ impl Executor {
     /// Wakes whenever this executor has committed an offer.
     pub fn offers(&self) -> watch::Receiver<u64> {
         self.shared.offers.subscribe()
+    }
+
+    /// Where riders are.
+    pub fn positions(&self) -> &Positions {
+        &self.shared.positions
     }
 
     /// The database that it works on.

@@ -39,7 +39,7 @@ impl Reply {
         serde_json::from_str(&self.body)
     }
 
-    pub(super) fn stored(outcome: &StoredOutcome, replayed: bool) -> Self {
+    pub(in crate::engine) fn stored(outcome: &StoredOutcome, replayed: bool) -> Self {
         Self {
             status: outcome.http_status(),
             body: outcome.body.as_str().into(),

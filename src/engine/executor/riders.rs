@@ -61,6 +61,9 @@ impl Executor {
                 Ok(Tried::Stale) => return Err(Error::RecordChanged),
                 Ok(Tried::Done { withdrawn, head }) => {
                     self.committed(head);
+                    if change.ends_offers() || change.disabled.is_some() {
+                        self.positions().rider_changed(self.db(), rider).await;
+                    }
                     return Ok(withdrawn);
                 }
                 Ok(Tried::Later) => {}
@@ -158,7 +161,7 @@ async fn try_change(
         Job::new(command, oneshot::channel().0)
     };
     let jobs: Vec<_> = waiting.iter().map(withdraw).collect();
-    let batch = batch::run(&mut tx, &jobs, Some((rider, change, actor)), &shared.settings).await?;
+    let batch = batch::run(&mut tx, &jobs, Some((rider, change, actor)), shared).await?;
     let held = batch.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Later));
     // The change itself has counted the revision up.
     let made = tx.rider_revision(rider).await?;

@@ -95,6 +95,7 @@ impl Executor {
         let erased = AdminEvent::new(AdminAction::Erased, AdminSubject::Rider(id));
         office.note(erased.in_region(rider.region).with("reason", reason.as_str()));
         office.commit().await?;
+        self.positions().rider_changed(self.db(), id).await;
         Ok(())
     }
 

@@ -55,7 +55,7 @@ fn wrong(policy: &Policy) -> Option<&'static str> {
     if !policy.position_max_age_ms.is_none_or(aged) {
         return Some("position_max_age");
     }
-    None
+    policy.rounds.wrong()
 }
 
 impl Executor {

@@ -1,6 +1,5 @@
 //! Single values: texts, times, places, money and keys, each read strictly and never guessed.
 
-pub(super) mod datum;
 mod form;
 pub(super) mod key;
 pub(super) mod money;

@@ -1,6 +1,6 @@
 //! Places on the map and the stops at them.
 
-use super::{Fault, datum, text};
+use super::{Fault, text};
 use crate::{
     domain::{geo, order::Stop as TaskStop},
     intake::{
@@ -99,7 +99,7 @@ impl Place {
         }
         Ok(match self.datum {
             Datum::Wgs84 => place,
-            Datum::Gcj02 => datum::gcj02_to_wgs84(place),
+            Datum::Gcj02 => geo::datum::gcj02_to_wgs84(place),
         })
     }
 }

@@ -9,7 +9,10 @@ use super::{
     saved,
 };
 use crate::{
-    domain::policy::{Policy, RegionMode},
+    domain::{
+        policy::{Policy, RegionMode},
+        round::{AfterRounds, RoundRules, RoundStart},
+    },
     web::{
         desk::Desk,
         extract::{Form, InPath},
@@ -20,11 +23,31 @@ use crate::{
     },
 };
 
+fn number<T: std::str::FromStr>(typed: &Typed, field: &'static str) -> Result<T, &'static str> {
+    typed.get(field).parse().map_err(|_| field)
+}
+
+/// How the region asks. The ladder is typed in metres, its rungs apart by spaces, commas or slashes.
+fn rounds(typed: &Typed) -> Result<RoundRules, &'static str> {
+    let apart = |letter: char| letter.is_whitespace() || matches!(letter, ',' | '/' | '，' | '、');
+    let rungs = typed.get("ladder").split(apart).filter(|rung| !rung.is_empty());
+    let ladder_m = rungs.map(str::parse).collect::<Result<Vec<u32>, _>>().map_err(|_| "ladder")?;
+    Ok(RoundRules {
+        start: RoundStart::parse(typed.get("round_start")).ok_or("round_start")?,
+        ladder_m,
+        batch: number(typed, "batch")?,
+        seconds: number(typed, "round_seconds")?,
+        rounds: number(typed, "rounds")?,
+        then: AfterRounds::parse(typed.get("then")).ok_or("then")?,
+        auto_offers: number(typed, "auto_offers")?,
+        fair_window_ms: number(typed, "fair_window_ms")?,
+        stagger_ms: number(typed, "stagger_ms")?,
+        hand_back_m: number(typed, "hand_back_m")?,
+    })
+}
+
 /// The rules that were typed, after the version that the form was rendered with; or the field that can not be read.
 fn policy(typed: &Typed) -> Result<Policy, &'static str> {
-    fn number<T: std::str::FromStr>(typed: &Typed, field: &'static str) -> Result<T, &'static str> {
-        typed.get(field).parse().map_err(|_| field)
-    }
     let age = match typed.get("position_max_age") {
         "" => None,
         text => {
@@ -41,6 +64,7 @@ fn policy(typed: &Typed) -> Result<Policy, &'static str> {
         grace_ms: number(typed, "grace_ms")?,
         hand_backs_per_day: number(typed, "hand_backs_per_day")?,
         position_max_age_ms: age,
+        rounds: rounds(typed)?,
     })
 }
 

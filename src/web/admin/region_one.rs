@@ -16,6 +16,7 @@ use crate::{
         authority::Matter,
         id::RegionId,
         policy::{Policy, RegionMode},
+        round::{AfterRounds, RoundStart},
     },
     store::{self, RegionRecord},
     web::{
@@ -49,6 +50,8 @@ struct One {
     may: bool,
     zones: Vec<&'static str>,
     modes: &'static [RegionMode],
+    starts: &'static [RoundStart],
+    thens: &'static [AfterRounds],
     versions: Vec<Version>,
     /// The number of the last version, which a new one follows.
     last: i64,
@@ -81,7 +84,21 @@ fn form_of(record: &RegionRecord) -> Typed {
 /// What the form of the rules holds.
 fn rules_of(policy: &Policy) -> Typed {
     let age = policy.position_max_age_ms.map(|age| (age / 1_000).to_string());
-    fields::filled([
+    let rounds = &policy.rounds;
+    let ladder: Vec<_> = rounds.ladder_m.iter().map(u32::to_string).collect();
+    let mut form = fields::filled([
+        ("round_start", rounds.start.to_string()),
+        ("ladder", ladder.join(" ")),
+        ("batch", rounds.batch.to_string()),
+        ("round_seconds", rounds.seconds.to_string()),
+        ("rounds", rounds.rounds.to_string()),
+        ("then", rounds.then.to_string()),
+        ("auto_offers", rounds.auto_offers.to_string()),
+        ("fair_window_ms", rounds.fair_window_ms.to_string()),
+        ("stagger_ms", rounds.stagger_ms.to_string()),
+        ("hand_back_m", rounds.hand_back_m.to_string()),
+    ]);
+    let rules = fields::filled([
         ("mode", policy.mode.to_string()),
         ("offer_seconds", policy.offer_seconds.to_string()),
         ("offer_seconds_min", policy.offer_seconds_min.to_string()),
@@ -89,7 +106,9 @@ fn rules_of(policy: &Policy) -> Typed {
         ("grace_ms", policy.grace_ms.to_string()),
         ("hand_backs_per_day", policy.hand_backs_per_day.to_string()),
         ("position_max_age", age.unwrap_or_default()),
-    ])
+    ]);
+    form.0.extend(rules.0);
+    form
 }
 
 /// What was typed, into which of the two forms.
@@ -129,6 +148,8 @@ pub(super) async fn show(
         may: seat.may_matter(Matter::Regions),
         zones: zones(),
         modes: RegionMode::ALL,
+        starts: RoundStart::ALL,
+        thens: AfterRounds::ALL,
         last: versions.first().map_or(0, |last| last.policy.version),
         rules: sent
             .rules

@@ -11,7 +11,7 @@ use super::{
         problem::{Problem, ProblemCode},
         who::Bearer,
     },
-    answer,
+    Processing, answer,
 };
 use crate::domain::{
     answer::Answer,
@@ -29,7 +29,7 @@ pub(super) fn named(revision: Option<Revision>, lang: Lang) -> Result<Revision, 
 macro_rules! verb {
     (
         $(#[$doc:meta])*
-        $function:ident, $path:literal, $operation:literal, $body:ident {
+        $function:ident, $path:literal, $operation:literal $(=> $waits:ident)?, $body:ident {
             $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
         } => $act:expr
     ) => {
@@ -50,7 +50,10 @@ macro_rules! verb {
                 ("id" = i64, Path, description = "Number of the task"),
                 ("Idempotency-Key" = String, Header, description = "The request key: 1 to 255 visible ASCII characters")
             ),
-            responses((status = 200, body = Answer), (status = 409, body = Answer)),
+            responses(
+                (status = 200, body = Answer), (status = 409, body = Answer)
+                $(, (status = 202, body = $waits, description = "A fair window collects; ask again under the same key"))?
+            ),
             security(("token" = []))
         )]
         pub(super) async fn $function(
@@ -81,7 +84,10 @@ pub(super) struct TicketBody {
 
 verb! {
     /// A rider takes an open task: first commit wins.
-    grab, "/api/v1/tasks/{id}/grab", "grab", GrabBody {
+    ///
+    /// Where the region collects grabs for a moment and then takes the best, the answer is 202 with code `PROCESSING`: it
+    /// is no outcome. The outcome is the answer to the same request, sent again under the same key.
+    grab, "/api/v1/tasks/{id}/grab", "grab" => Processing, GrabBody {
         /// While a round runs: its ticket.
         #[serde(default)]
         #[schema(value_type = Option<TicketBody>)]

@@ -36,7 +36,7 @@ erased (`erased_at`); its state, its events and its attempts stay.
 How the names of other texts map: SUCCESS is outcome `done`; ALREADY_ACCEPTED_BY_YOU is outcome `already_done` with \
 code ALREADY_YOURS; TAKEN_BY_OTHER is TAKEN_BY_OTHER; ORDER_EXPIRED is OFFER_EXPIRED or TICKET_EXPIRED; \
 RIDER_CAPACITY_FULL is RIDER_AT_CAPACITY; INVALID_TICKET is INVALID_TICKET; RISK_REJECTED is RISK_REJECTED; \
-PROCESSING is 409 REQUEST_IN_PROGRESS, or 503 UNKNOWN: ask again under the same key.";
+PROCESSING is 202 PROCESSING while a fair window collects, or 503 UNKNOWN: ask again under the same key.";
 
 /// The head of the document, before the routes are added.
 pub(super) fn head() -> OpenApi {
@@ -58,6 +58,7 @@ pub(super) fn head() -> OpenApi {
         ("tasks", "Tasks: create, read, list, write on"),
         ("commands", "The verbs of the transition table"),
         ("offers", "An offer by its token"),
+        ("rounds", "Who is asked, and what nobody took"),
         ("rider", "The rider's client"),
         ("customer", "The customer's client: no sign-in, an unguessable link"),
         ("events", "The numbered log"),
@@ -134,6 +135,9 @@ fn problems(path: &str, operation: &Operation) -> Vec<ProblemCode> {
         if ends(&["/bulk"]) {
             codes.push(P::TaskTwice);
         }
+    }
+    if path.ends_with("/stream") {
+        codes.push(P::TooManyStreams);
     }
     if parameters.iter().any(|parameter| parameter.parameter_in == ParameterIn::Query) {
         codes.push(P::QueryInvalid);

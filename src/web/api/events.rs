@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     domain::id::{TaskId, Timestamp, rfc3339},
+    engine::hub::{Batch, Item},
     store::{self, EventPage, Tx},
 };
 
@@ -74,16 +75,31 @@ pub(super) async fn log(
     }
     let failed = |error: store::Error| Problem::read(&error, caller.lang);
     let mut tx = desk.db().read().await.map_err(failed)?;
-    let page = tx.events_of_regions(&caller.regions, after, limit).await.map_err(failed)?;
-    let server_time = tx.now().await.map_err(failed)?;
-    let EventPage { after, through, head, items } = page;
     let me = caller.actor.rider().map(|me| me.0);
-    let items = items
-        .iter()
-        .filter(|event| me.is_none() || event.rider_id == me)
-        .map(|event| EventItem::of(event, &caller))
-        .collect();
+    let page = match me {
+        None => tx.events_of_regions(&caller.regions, after, limit).await,
+        Some(_) => of_rider(&mut tx, &caller, after, limit).await,
+    };
+    let EventPage { after, through, head, items } = page.map_err(failed)?;
+    let server_time = tx.now().await.map_err(failed)?;
+    let items = items.iter().map(|event| EventItem::of(event, me)).collect();
     Ok(Json(LogPage { after, through, head, items, server_time }))
+}
+
+/// A page of what concerns a rider: the same that the stream tells.
+async fn of_rider(
+    tx: &mut Tx,
+    caller: &Caller,
+    after: i64,
+    limit: i64,
+) -> store::Result<EventPage> {
+    let (head, _) = tx.head().await?;
+    let events = tx.events_after(after, limit).await?;
+    let batch = Batch::of(tx, events).await?;
+    let through = batch.items.last().map_or(after, |item| item.event.number);
+    let concerns = |item: &Item| item.sight(&caller.actor, &caller.regions).is_some();
+    let items = batch.items.into_iter().filter(concerns).map(|item| item.event).collect();
+    Ok(EventPage { after, through, head, items })
 }
 
 /// All events of one task.
@@ -116,7 +132,8 @@ pub(super) async fn of_task(
     let events = tx.events_of(id).await.map_err(failed)?;
     let (head, _) = tx.head().await.map_err(failed)?;
     let server_time = tx.now().await.map_err(failed)?;
-    let items = events.iter().map(|event| EventItem::of(event, &caller)).collect();
+    let me = caller.actor.rider().map(|me| me.0);
+    let items = events.iter().map(|event| EventItem::of(event, me)).collect();
     Ok(Json(TaskEvents { items, head, server_time }))
 }
 

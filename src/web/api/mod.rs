@@ -7,8 +7,10 @@
 //! | `commands`, `bulk` | every verb of the table, one by one and many at once |
 //! | `detail` | what is written on a task |
 //! | `offers` | an offer by its token |
-//! | `rider`, `track` | the clients of riders and customers |
-//! | `events`, `status` | the log; time and health |
+//! | `rounds`, `wishes`, `manual_pool` | who would be asked, who was; what dispatchers ask for; what nobody took |
+//! | `rider`, `location`, `track` | the clients of riders and customers |
+//! | `events`, `stream` | the log, pulled and pushed |
+//! | `status` | time and health |
 //! | `description` | the OpenAPI document |
 
 mod bulk;
@@ -16,29 +18,39 @@ mod commands;
 mod description;
 mod detail;
 mod events;
+mod location;
+mod manual_pool;
 mod offers;
 mod rider;
+mod rounds;
 mod status;
+mod stream;
 mod tasks;
 mod track;
 mod view;
+mod wishes;
 
 use axum::{
+    Json,
     body::Body,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use serde::Serialize;
+use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub use description::description;
+pub(super) use view::EventItem;
 
 use super::{desk::Desk, pace, problem::Problem};
 use crate::{
     domain::{
         command::{Actor, Command, RequestKey, What},
+        id::{Timestamp, rfc3339},
         refusal::Lang,
     },
-    engine::executor::Reply,
+    engine::{executor::Reply, rounds::Grabbed},
 };
 
 /// All routes, with their description.
@@ -64,13 +76,22 @@ pub fn router() -> OpenApiRouter<Desk> {
         .routes(routes!(detail::edit))
         .routes(routes!(offers::read))
         .routes(routes!(offers::accept))
+        .routes(routes!(rounds::candidates))
+        .routes(routes!(rounds::list, wishes::start))
+        .routes(routes!(wishes::widen))
+        .routes(routes!(wishes::stop))
+        .routes(routes!(wishes::reset))
+        .routes(routes!(wishes::leave))
+        .routes(routes!(manual_pool::pool))
         .routes(routes!(rider::pool))
+        .routes(routes!(rider::decline))
         .routes(routes!(rider::tasks))
         .routes(routes!(rider::duty))
-        .routes(routes!(rider::location))
+        .routes(routes!(location::location))
         .routes(routes!(track::read))
         .routes(routes!(track::cancel))
         .routes(routes!(events::log))
+        .routes(routes!(stream::stream))
         .routes(routes!(status::time))
         .routes(routes!(status::alive))
         .routes(routes!(status::ready))
@@ -88,8 +109,42 @@ async fn answer(
         pace::keep(desk, &actor, task, lang)?;
     }
     let command = Command { actor, key: Some(key), lang, what };
-    let reply = desk.executor().execute(command).await;
-    reply.map(respond).map_err(|error| Problem::of(&error, lang))
+    match desk.rounds().grab(command).await {
+        Ok(Grabbed::Decided(reply)) => Ok(respond(reply)),
+        Ok(Grabbed::Waits { until }) => Ok(Processing::until(until, desk.now(), lang)),
+        Err(error) => Err(Problem::of(&error, lang)),
+    }
+}
+
+/// What is said while a fair window collects.
+#[derive(Debug, Serialize, ToSchema)]
+struct Processing {
+    /// `processing`: it is no outcome yet.
+    outcome: &'static str,
+    /// `PROCESSING`.
+    code: &'static str,
+    /// One sentence for people.
+    message: &'static str,
+    /// When the window ends. Ask again then, under the same key.
+    #[serde(with = "rfc3339")]
+    #[schema(value_type = String, format = DateTime)]
+    decided_at: Timestamp,
+}
+
+impl Processing {
+    fn until(decided_at: Timestamp, now: Timestamp, lang: Lang) -> Response {
+        let message = match lang {
+            Lang::Zh => "已收到抢单意向，窗口结束后按匹配度裁定；请用同一请求号查询结果。",
+            Lang::En => {
+                "Your grab is in; the best of the window gets the task. Ask again under the same key."
+            }
+        };
+        let wait = decided_at.ms_since(now).max(0).unsigned_abs().div_ceil(1_000).max(1);
+        let body = Self { outcome: "processing", code: "PROCESSING", message, decided_at };
+        let mut response = (StatusCode::ACCEPTED, Json(body)).into_response();
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait));
+        response
+    }
 }
 
 fn respond(reply: Reply) -> Response {

@@ -1,34 +1,34 @@
-//! The rider's client: what may be grabbed, what is mine, duty and position.
+//! The rider's client: what may be grabbed, what is mine, duty. (Positions: `location`.)
 
-use axum::{Json, extract::State};
+use axum::{Json, extract::State, response::Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
     super::{
         desk::Desk,
-        extract::{Body, Object, Query},
+        extract::{Body, InPath, Key, Query},
         problem::{Problem, ProblemCode},
         who::Caller,
     },
+    respond,
     tasks::mode,
     view::{TaskItem, TaskPage},
 };
 use crate::{
     domain::{
         facts::Duty,
-        geo::Place,
-        id::{RiderId, TaskId, Timestamp, rfc3339},
+        id::{RiderId, TaskId, Timestamp},
     },
+    engine::rounds::DeclineReply,
     store::{self, Card, RiderAccount, RiderChange, Tx},
 };
 
 /// The most tasks on one page of the pool.
 const PAGE: i64 = 50;
-/// The most positions in one message.
-const MOST_FIXES: usize = 100;
 
-fn me(caller: &Caller) -> Result<(RiderId, &RiderAccount), Problem> {
+/// The rider who asks.
+pub(super) fn me(caller: &Caller) -> Result<(RiderId, &RiderAccount), Problem> {
     let me = caller.actor.rider().zip(caller.rider.as_ref());
     me.ok_or_else(|| Problem::new(ProblemCode::Forbidden, caller.lang))
 }
@@ -42,7 +42,8 @@ pub(super) struct PoolQuery {
     cursor: Option<i64>,
 }
 
-/// Open tasks of my region that I could grab now.
+/// Open tasks of my region that I could grab now. On the first page those come first for which a round asks me: each
+/// has its `ticket`, without which it can not be grabbed.
 #[utoipa::path(
     get, path = "/api/v1/rider/pool", tag = "rider", operation_id = "riderPool", params(PoolQuery),
     responses((status = 200, body = TaskPage)), security(("token" = []))
@@ -59,7 +60,54 @@ pub(super) async fn pool(
     let after = TaskId(query.cursor.unwrap_or(0));
     let (region, vehicle) = (account.rider.region, account.rider.vehicle);
     let cards = tx.pool(region, vehicle, now, after, PAGE + 1).await.map_err(failed)?;
-    page(&mut tx, &caller, cards, now).await.map(Json).map_err(failed)
+    let mut page = page(&mut tx, &caller, cards, now).await.map_err(failed)?;
+    if query.cursor.is_none() {
+        let asked = asked(&desk, &mut tx, &caller, me(&caller)?.0, now).await.map_err(failed)?;
+        page.items.splice(0..0, asked);
+    }
+    Ok(Json(page))
+}
+
+/// The tasks for which a round asks this rider, with the tickets. That they were shown is noted.
+async fn asked(
+    desk: &Desk,
+    tx: &mut Tx,
+    caller: &Caller,
+    rider: RiderId,
+    now: Timestamp,
+) -> store::Result<Vec<TaskItem>> {
+    let invitations = desk.rounds().invitations(tx, rider, now).await?;
+    let rules = tx.regions(now).await?;
+    let mut items = Vec::with_capacity(invitations.len());
+    for invitation in &invitations {
+        let Some(card) = tx.card(invitation.task).await? else { continue };
+        let item = TaskItem::of(&card, caller, mode(&rules, card.task.region), now);
+        items.extend(item.map(|item| item.with(invitation.ticket.clone())));
+    }
+    desk.note_shown(rider, invitations, now);
+    Ok(items)
+}
+
+/// I do not want the task that this round shows me: I am not asked again for it.
+#[utoipa::path(
+    post, path = "/api/v1/rider/rounds/{round}/decline", tag = "rider", operation_id = "declineRound",
+    params(
+        ("round" = i64, Path, description = "Number of the round, as its ticket has it"),
+        ("Idempotency-Key" = String, Header, description = "The request key: 1 to 255 visible ASCII characters")
+    ),
+    responses((status = 200, body = DeclineReply), (status = 409, body = DeclineReply)), security(("token" = []))
+)]
+pub(super) async fn decline(
+    State(desk): State<Desk>,
+    caller: Caller,
+    Key(key): Key,
+    InPath(round): InPath<String>,
+) -> Result<Response, Problem> {
+    let (rider, _) = me(&caller)?;
+    let missing = || Problem::new(ProblemCode::NotFound, caller.lang);
+    let round = round.parse().map_err(|_| missing())?;
+    let reply = desk.rounds().decline(rider, &key, caller.lang, round).await;
+    reply.map(respond).map_err(|error| Problem::of(&error, caller.lang))
 }
 
 /// Offers that wait for my answer, and tasks that are mine.
@@ -126,75 +174,4 @@ pub(super) async fn duty(
         changed.map_err(|error| Problem::of(&error, caller.lang))?;
     }
     Ok(Json(body))
-}
-
-/// One position.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Fix {
-    /// Counts up on the device: an older one never replaces a newer one.
-    seq: i64,
-    /// When it was taken.
-    #[serde(with = "rfc3339")]
-    #[schema(value_type = String, format = DateTime)]
-    at: Timestamp,
-    /// Degrees, WGS-84.
-    #[schema(minimum = -90, maximum = 90)]
-    lat: f64,
-    /// Degrees, WGS-84.
-    #[schema(minimum = -180, maximum = 180)]
-    lng: f64,
-}
-
-/// Positions, in any order.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct LocationBody {
-    /// The positions since the last message.
-    #[schema(value_type = Vec<Fix>, min_items = 1, max_items = 100)]
-    fixes: Vec<Object<Fix>>,
-}
-
-/// What was kept of the positions.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct LocationAnswer {
-    /// Whether the latest of them is now the rider's last known position. If not, a newer one was known already.
-    kept: bool,
-}
-
-/// Where I am. The position with the largest `seq` is kept.
-#[utoipa::path(
-    post, path = "/api/v1/rider/location", tag = "rider", operation_id = "riderLocation",
-    request_body = LocationBody,
-    responses((status = 200, body = LocationAnswer)), security(("token" = []))
-)]
-pub(super) async fn location(
-    State(desk): State<Desk>,
-    caller: Caller,
-    Body(body): Body<LocationBody>,
-) -> Result<Json<LocationAnswer>, Problem> {
-    let (id, _) = me(&caller)?;
-    let lang = caller.lang;
-    if body.fixes.is_empty() || body.fixes.len() > MOST_FIXES {
-        let wrong = Problem::new(ProblemCode::BodyInvalid, lang);
-        return Err(wrong.with(format!("fixes: 1 to {MOST_FIXES}")).at("/fixes"));
-    }
-    for (index, Object(fix)) in body.fixes.iter().enumerate() {
-        let wrong = |code| Err(Problem::new(code, lang).at(format!("/fixes/{index}")));
-        if !(Place { lat: fix.lat, lng: fix.lng }).is_on_earth() {
-            return wrong(ProblemCode::NotOnEarth);
-        }
-        if !fix.at.is_writable() {
-            return wrong(ProblemCode::TimeOutOfRange);
-        }
-    }
-    let Some(Object(last)) = body.fixes.iter().max_by_key(|fix| fix.0.seq) else {
-        return Err(Problem::new(ProblemCode::BodyInvalid, lang));
-    };
-    let failed = |error: store::Error| Problem::read(&error, lang);
-    let mut tx = desk.db().begin().await.map_err(failed)?;
-    let place = Place { lat: last.lat, lng: last.lng };
-    let kept = tx.put_fix(id, last.seq, last.at, place).await.map_err(failed)?;
-    tx.commit().await.map_err(failed)?;
-    Ok(Json(LocationAnswer { kept: kept > 0 }))
 }

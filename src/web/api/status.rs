@@ -56,7 +56,7 @@ pub(super) struct ReadyAnswer {
     responses((status = 200, body = ReadyAnswer), (status = 503, body = ReadyAnswer))
 )]
 pub(super) async fn ready(State(desk): State<Desk>) -> (StatusCode, Json<ReadyAnswer>) {
-    let ready = desk.executor().is_ready().await;
+    let ready = !desk.hub().is_stopping() && desk.executor().is_ready().await;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(ReadyAnswer { ready }))
 }

@@ -17,6 +17,7 @@ use crate::{
         policy::RegionMode,
         task::Vehicle,
     },
+    engine::rounds::TicketOf,
     store::{Attempt, Card, LoggedEvent},
 };
 
@@ -97,6 +98,9 @@ pub(super) struct TaskItem {
     /// The path of the customer's page; for the desk and for whoever ordered it.
     #[serde(skip_serializing_if = "Option::is_none")]
     tracking: Option<String>,
+    /// A round asks the reader to take it: a grab names this ticket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ticket: Option<TicketOf>,
     /// What the reader can do with it now.
     legal: Vec<Verb>,
 }
@@ -132,8 +136,14 @@ impl TaskItem {
             priority: card.task.priority,
             detail,
             tracking: tracking.map(|token| format!("/t/{token}")),
+            ticket: None,
             legal: legal(&card.task, &caller.actor, caller.role, mode, now),
         })
+    }
+
+    /// The same with the reader's ticket.
+    pub(super) fn with(self, ticket: TicketOf) -> Self {
+        Self { ticket: Some(ticket), ..self }
     }
 }
 
@@ -178,7 +188,7 @@ pub(super) struct ActorView {
 
 /// One event of the log.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(super) struct EventItem {
+pub(in crate::web) struct EventItem {
     /// Its number: dense over all regions, in the order of the commits.
     number: i64,
     /// Unguessable, never used twice.
@@ -217,9 +227,8 @@ pub(super) struct EventItem {
 }
 
 impl EventItem {
-    /// `event` as `caller` may see it.
-    pub(super) fn of(event: &LoggedEvent, caller: &Caller) -> Self {
-        let me = caller.actor.rider().map(|me| me.0);
+    /// `event` as staff see it, or as the rider `me` does, who is told of no other.
+    pub(in crate::web) fn of(event: &LoggedEvent, me: Option<i64>) -> Self {
         let other = |rider: i64| me.is_some_and(|me| me != rider);
         let by_other = event.actor_kind == "rider"
             && event.actor_id.as_ref().and_then(|id| id.parse().ok()).is_some_and(other);

@@ -12,6 +12,7 @@ use super::super::{
     chip::{Chip, span},
     desk::Desk,
     extract::Query,
+    live::Mark,
     page::{Shell, When, Zone, filters, render, words},
     people::{StaffSeat, zone},
     problem::Problem,
@@ -131,6 +132,7 @@ pub(super) async fn page(
     let counts = tx.counts(&seat.caller.regions, &when).await.map_err(failed)?;
     let (cards, next) =
         list(&mut tx, &seat.caller.regions, show, asked.beyond).await.map_err(failed)?;
+    let (number, _) = tx.head().await.map_err(failed)?;
     let name = |card: &Card| {
         let found = regions.iter().find(|found| found.region.id == card.task.region);
         found.map_or_else(String::new, |found| found.name.clone())
@@ -138,7 +140,10 @@ pub(super) async fn page(
     let rows = cards.iter().map(|card| row(card, name(card), zone, now, seat.lang())).collect();
     let every = asked.every.filter(|every| EVERY.contains(every));
     let page = Page {
-        shell: seat.shell(&desk, &regions, zone),
+        shell: Shell {
+            live: Some(Mark::console("board", number, None)),
+            ..seat.shell(&desk, &regions, zone)
+        },
         tabs: tabs(&counts, show),
         counts,
         refused: if counts.refused >= Counts::MOST_REFUSED {

@@ -6,6 +6,7 @@
 //! | `board` | what waits, counted and listed |
 //! | `task` | one task: its story, and a form for each thing that can be done |
 //! | `riders` | whom a task can be offered to, and why not the others |
+//! | `rounds`, `candidates`, `pool` | who was asked, who would be; what nobody took |
 //! | `story` | a task's events and refusals in one line of time |
 //! | `command` | a form that was sent: decided, then shown |
 //! | `import`, `import_file` | a file of another system: looked at, then imported |
@@ -17,12 +18,15 @@
 mod access;
 mod audit;
 mod board;
+mod candidates;
 mod command;
 mod create;
 mod import;
 mod import_file;
+mod pool;
 mod reveal;
 mod riders;
+mod rounds;
 mod rules;
 mod sign_in;
 mod story;
@@ -33,7 +37,7 @@ use axum::{
     routing::{get, post},
 };
 
-use super::{account, admin, desk::Desk, people::sessions, session::Lifetime};
+use super::{account, admin, desk::Desk, live, people::sessions, session::Lifetime};
 
 /// The routes of the console.
 pub(super) fn router(desk: &Desk) -> Router<Desk> {
@@ -44,10 +48,14 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/sign-out", post(sign_in::sign_out))
         .route("/desk/enter/{token}", post(sign_in::enter))
         .route("/board", get(board::page))
+        .route("/board/stream", get(live::pages::console))
         .route("/tasks/new", get(create::form).post(create::create))
         .route("/tasks/{id}", get(task::page))
         .route("/tasks/{id}/detail", post(command::edit))
         .route("/tasks/{id}/reveal", post(reveal::reveal))
+        .route("/tasks/{id}/candidates", get(candidates::page))
+        .route("/tasks/{id}/rounds/{wish}", post(rounds::ask))
+        .route("/pool", get(pool::page))
         .route("/tasks/{id}/{verb}", post(command::command))
         .route("/import", get(import::form).post(import::upload))
         .route("/import/{token}", get(import_file::file).post(import_file::run))

@@ -1,4 +1,6 @@
-//! Whom a task can be offered to: nearest first, with the figures; and why not the others.
+//! Whom a task can be offered to: in the order in which rounds ask, with the figures; and why not the others.
+
+use std::collections::HashMap;
 
 use super::super::{
     chip::{distance, span},
@@ -8,9 +10,10 @@ use crate::{
     domain::{
         id::{RiderId, Timestamp},
         policy::Region,
+        rank::LeftOut,
         refusal::Lang,
-        task::Task,
     },
+    engine::rounds,
     store::{self, Card, RiderAccount, Tx},
 };
 
@@ -28,8 +31,7 @@ pub(super) struct Choice {
     pub(super) fits: bool,
 }
 
-/// The riders of the task's region: whoever could take it first, nearest first, then by number; then the others
-/// with their reason.
+/// The riders of the task's region in the order in which a round would ask them; then the others with their reason.
 pub(super) async fn choices(
     tx: &mut Tx,
     card: &Card,
@@ -40,43 +42,29 @@ pub(super) async fn choices(
     let riders = tx.riders_of(&[region.id], RiderId(0), READ).await?;
     let at = card.detail.pickup.place();
     let owner = card.task.state.rider();
-    let mut ranked: Vec<_> = riders
-        .iter()
-        .filter(|account| Some(account.rider.id) != owner)
-        .map(|account| {
-            let why_not = why_not(account, &card.task, region, now);
-            let metres = account.place.map(|place| place.metres_to(at));
-            (why_not, metres, account)
+    let seen =
+        |account: &RiderAccount| (account.rider.id, account.place().zip(account.rider.last_fix_at));
+    let seen: Vec<_> = riders.iter().map(seen).filter(|(id, _)| Some(*id) != owner).collect();
+    let ranking = rounds::among(tx, &card.task, region, at, &seen).await?;
+    let accounts: HashMap<_, _> =
+        riders.iter().map(|account| (account.rider.id, account)).collect();
+    let candidates = ranking.candidates.iter().map(|one| (one.rider, None, one.factors.distance_m));
+    let others = ranking.left_out.iter().map(|(rider, why, metres)| (*rider, Some(*why), *metres));
+    let choice = |(rider, why, metres): (RiderId, Option<LeftOut>, Option<u32>)| {
+        let account = accounts.get(&rider)?;
+        Some(Choice {
+            id: rider,
+            // Who declined before may be asked again by hand, and says yes or no.
+            fits: why.is_none_or(LeftOut::may_be_asked_by_hand),
+            text: text(account, why, metres.map(f64::from), now, lang),
         })
-        .collect();
-    ranked.sort_by(|a, b| {
-        let far = |metres: Option<f64>| metres.unwrap_or(f64::INFINITY);
-        let fits = a.0.is_some().cmp(&b.0.is_some());
-        let near = far(a.1).total_cmp(&far(b.1));
-        fits.then(near).then(a.2.rider.id.cmp(&b.2.rider.id))
-    });
-    ranked.truncate(SHOWN);
-    let choice =
-        |(why_not, metres, account): (Option<String>, Option<f64>, &RiderAccount)| Choice {
-            id: account.rider.id,
-            fits: why_not.is_none(),
-            text: text(account, why_not.as_deref(), metres, now, lang),
-        };
-    Ok(ranked.into_iter().map(choice).collect())
-}
-
-/// Why the rider can not take it, as the end of a key.
-fn why_not(account: &RiderAccount, task: &Task, region: &Region, now: Timestamp) -> Option<String> {
-    match account.rider.ineligible(task, region, now) {
-        Some(why) => Some(why.as_str().to_owned()),
-        None if account.free() == 0 => Some("full".to_owned()),
-        None => None,
-    }
+    };
+    Ok(candidates.chain(others).take(SHOWN).filter_map(choice).collect())
 }
 
 fn text(
     account: &RiderAccount,
-    why_not: Option<&str>,
+    why: Option<LeftOut>,
     metres: Option<f64>,
     now: Timestamp,
     lang: Lang,
@@ -96,8 +84,8 @@ fn text(
     if let Some(fix) = account.rider.last_fix_at {
         parts.push(words(lang, "rider-seen", &[("v", &span(now.ms_since(fix)))]));
     }
-    if let Some(why_not) = why_not {
-        parts.push(words(lang, &format!("ineligible-{why_not}"), &[]));
+    if let Some(why) = why {
+        parts.push(words(lang, &format!("left-out-{why}"), &[]));
     }
     parts.join(" · ")
 }

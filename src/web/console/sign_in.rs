@@ -237,7 +237,7 @@ pub(super) async fn code(
     Form(TypedCode { code, again }): Form<TypedCode>,
 ) -> Result<Response, Problem> {
     if !again.is_empty() {
-        return sign_out(taste, session).await;
+        return sign_out(State(desk), taste, session).await;
     }
     let read = |error: store::Error| Problem::read(&error, taste.lang);
     let Some(Pending { staff, next, .. }) = pending(&session, desk.now()).await else {
@@ -283,8 +283,13 @@ pub(super) async fn enter(
 }
 
 /// Out: the session is gone, here and in the database, and what the browser kept of our pages with it.
-pub(super) async fn sign_out(taste: Taste, session: Session) -> Result<Response, Problem> {
+pub(super) async fn sign_out(
+    State(desk): State<Desk>,
+    taste: Taste,
+    session: Session,
+) -> Result<Response, Problem> {
     let gone = session.flush().await;
     gone.map_err(|_| Problem::new(ProblemCode::Unavailable, taste.lang))?;
+    desk.hub().look_at_rights();
     Ok(people::farewell("/sign-in"))
 }

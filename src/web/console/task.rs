@@ -11,6 +11,7 @@ use super::{
         desk::Desk,
         extract::{Query, TaskPath},
         forms::{Typed, Wrong, reasons},
+        live::Mark,
         mask::masked,
         page::{Shell, When, filters, render},
         people::{Seat, StaffSeat, zone},
@@ -19,6 +20,7 @@ use super::{
     },
     reveal::RevealForm,
     riders::{self, Choice},
+    rounds::{self, RoundsPart},
     story::{Line, Record, reason_words},
 };
 use crate::{
@@ -93,6 +95,7 @@ struct Page {
     choices: Vec<Choice>,
     lines: Vec<Line>,
     offers: Vec<OfferLine>,
+    part: RoundsPart,
 }
 
 /// Whose answer is to be shown, and after which verb.
@@ -100,6 +103,7 @@ struct Page {
 pub(super) struct Asked {
     answer: Option<String>,
     verb: Option<String>,
+    wish: Option<String>,
 }
 
 /// What is special about this showing of the page.
@@ -115,8 +119,12 @@ pub(super) struct Showing {
     pub(super) wrong: Option<Wrong>,
     /// Why it has no outcome.
     pub(super) trouble: Option<Trouble>,
+    /// The key of a wish whose answer is to be shown.
+    pub(super) wish: Option<String>,
     /// Whole phone numbers, for this once.
     pub(super) shown: Shown,
+    /// Whether it was asked for, so that it can be asked for again: it follows what happens.
+    pub(super) live: bool,
 }
 
 /// The page.
@@ -131,7 +139,8 @@ pub(super) async fn page(
         Some(key) => seat.draft(key).await,
         None => Typed::default(),
     };
-    let showing = Showing { answer: asked.answer, verb, typed, ..Showing::default() };
+    let (answer, wish) = (asked.answer, asked.wish);
+    let showing = Showing { answer, verb, typed, wish, live: true, ..Showing::default() };
     show(&desk, &seat, id, showing, StatusCode::OK).await
 }
 
@@ -169,7 +178,9 @@ async fn read(
         Some(key) => answer_page::stored(&mut tx, seat.actor(), key).await?,
         None => None,
     };
-    let more = answer.as_ref().map(answer_page::named).unwrap_or_default();
+    let rounds = rounds::Read::of(&mut tx, seat, id, showing.wish.as_deref()).await?;
+    let mut more = answer.as_ref().map(answer_page::named).unwrap_or_default();
+    more.0.extend(rounds::riders_of(&rounds.ledger));
     let record = Record::read(&mut tx, id, more).await?;
     let policy = &region.region.policy;
     let can = legal(&card.task, seat.actor(), seat.caller.role, policy.mode, now);
@@ -196,6 +207,7 @@ async fn read(
         Some(rider) => tx.rider_account(rider).await?.and_then(|account| account.phone),
         None => None,
     };
+    let (number, _) = tx.head().await?;
     let shown = &showing.shown;
     let stop = |stop: &Stop, whole: &Option<String>| Stop {
         phone: whole.clone().or_else(|| stop.phone.as_deref().map(masked)),
@@ -205,7 +217,10 @@ async fn read(
     // Whoever has the customer's link can cancel by it: who may not cancel does not get it.
     let tracking = detail.tracking_token.as_ref().filter(|_| seat.may(Verb::Cancel));
     Ok(Some(Page {
-        shell: seat.shell(desk, std::slice::from_ref(region), zone),
+        shell: Shell {
+            live: showing.live.then(|| Mark::console("task", number, Some(id.0))),
+            ..seat.shell(desk, std::slice::from_ref(region), zone)
+        },
         id,
         chip: Chip::of(task, now, lang),
         revision: task.revision.0,
@@ -238,6 +253,7 @@ async fn read(
         choices,
         lines: record.lines(zone, lang),
         offers: offers.rev().collect(),
+        part: rounds.part(desk, seat, task, &record.names, zone),
     }))
 }
 

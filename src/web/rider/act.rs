@@ -23,9 +23,10 @@ use super::{
 use crate::{
     domain::{
         answer::Outcome,
-        command::{Actor, Command, Verb, What},
+        command::{Actor, Command, RequestKey, Verb, What},
         facts::Duty,
     },
+    engine::rounds::Grabbed,
     store::{self, Link, LinkPurpose, RiderChange, token_hash},
 };
 
@@ -46,7 +47,8 @@ pub(super) async fn command(
         Ok(parsed) => parsed,
         Err(wrong) => {
             let trouble = Some(Trouble::saying(words(lang, wrong.words, &[])));
-            let showing = Showing { trouble, before: Some((id, typed)) };
+            let before = Some((id, typed));
+            let showing = Showing { trouble, before, ..Showing::default() };
             let status = StatusCode::UNPROCESSABLE_ENTITY;
             return show(&desk, &seat, Asked::default(), showing, status).await;
         }
@@ -54,8 +56,12 @@ pub(super) async fn command(
     pace::keep(&desk, seat.actor(), id, lang)?;
     let what = What::Change { task: id, revision, act };
     let command = Command { actor: seat.actor().clone(), key: Some(key.clone()), lang, what };
-    match desk.executor().execute(command).await {
-        Ok(reply) => {
+    match desk.rounds().grab(command).await {
+        Ok(Grabbed::Waits { .. }) => {
+            let to = format!("/rider?answer={}&verb=wait#answer", key.as_str());
+            Ok(Redirect::to(&to).into_response())
+        }
+        Ok(Grabbed::Decided(reply)) => {
             if reply.answer().is_ok_and(|answer| answer.outcome == Outcome::Refused) {
                 seat.keep_draft(key.as_str(), &typed).await;
             }
@@ -65,10 +71,28 @@ pub(super) async fn command(
         Err(error) => {
             let action = format!("/rider/tasks/{id}/{verb}");
             let (trouble, status) = Trouble::of(&error, action, &typed, lang);
-            let showing = Showing { trouble: Some(trouble), before: Some((id, typed)) };
+            let (trouble, before) = (Some(trouble), Some((id, typed)));
+            let showing = Showing { trouble, before, ..Showing::default() };
             show(&desk, &seat, Asked::default(), showing, status).await
         }
     }
+}
+
+/// "No, thanks" to a round: it is not shown to this rider again.
+pub(super) async fn decline_round(
+    State(desk): State<Desk>,
+    RiderSeat(seat): RiderSeat,
+    InPath(round): InPath<String>,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Problem> {
+    let missing = || Problem::new(ProblemCode::NotFound, seat.lang());
+    let (Some(rider), Ok(round)) = (seat.actor().rider(), round.parse()) else {
+        return Err(missing());
+    };
+    let key = RequestKey::parse(typed.get("key")).ok_or_else(missing)?;
+    let declined = desk.rounds().decline(rider, &key, seat.lang(), round).await;
+    declined.map_err(|error| Problem::of(&error, seat.lang()))?;
+    Ok(Redirect::to("/rider").into_response())
 }
 
 /// On duty, on a break, off.
@@ -117,8 +141,13 @@ pub(super) async fn enter(
 }
 
 /// This device is forgotten.
-pub(super) async fn sign_out(taste: Taste, session: Session) -> Result<Response, Problem> {
+pub(super) async fn sign_out(
+    State(desk): State<Desk>,
+    taste: Taste,
+    session: Session,
+) -> Result<Response, Problem> {
     let gone = session.flush().await;
     gone.map_err(|_| Problem::new(ProblemCode::Unavailable, taste.lang))?;
+    desk.hub().look_at_rights();
     Ok(people::farewell("/rider/closed"))
 }

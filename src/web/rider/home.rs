@@ -1,71 +1,37 @@
 //! What a rider sees: offers first, then what is mine, then what may be grabbed, then what lately went elsewhere.
 
 use askama::Template;
-use axum::{
-    extract::State,
-    http::{HeaderValue, StatusCode, header},
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 use serde::Deserialize;
 
-use super::super::{
-    answer_page::{self, Banner},
-    chip::{Chip, distance, money, span},
-    desk::Desk,
-    extract::Query,
-    forms::{Typed, reasons},
-    page::{Shell, Taste, When, Zone, filters, render},
-    people::{RiderSeat, Seat, zone},
-    problem::{Problem, ProblemCode},
-    trouble::Trouble,
+use super::{
+    super::{
+        answer_page::{self, Banner},
+        desk::Desk,
+        extract::Query,
+        forms::{Typed, reasons},
+        live::Mark,
+        page::{Shell, Taste, When, filters, render},
+        people::{RiderSeat, Seat, zone},
+        problem::{Problem, ProblemCode},
+        trouble::Trouble,
+    },
+    card::{Cards, TaskCard},
+    lost::{Lost, lost},
 };
 use crate::{
-    domain::{
-        command::Verb,
-        facts::Duty,
-        geo::Place,
-        id::{TaskId, Timestamp},
-        legal::legal,
-        order::Stop,
-        policy::RegionMode,
-        task::StateName,
-    },
-    store::{self, Card},
+    domain::{command::Verb, facts::Duty, id::TaskId, policy::RegionMode, task::StateName},
+    store::{self},
 };
 
 /// Tasks of the pool on one page.
 const PAGE: i64 = 20;
 /// The page comes anew by itself after so many seconds: what is pushed may be lost, what is pulled is the truth.
 const EVERY: u32 = 15;
+/// The same while a grab waits for its outcome.
+const SOON: u32 = 2;
 /// What went elsewhere is shown for so long, in milliseconds.
 const LATELY_MS: i64 = 30 * 60_000;
-
-/// A form with one button.
-struct Step {
-    verb: Verb,
-    key: String,
-}
-
-struct TaskCard {
-    id: TaskId,
-    chip: Chip,
-    revision: i64,
-    pickup: Stop,
-    dropoff: Stop,
-    /// From the rider's last position to the pickup.
-    away: Option<String>,
-    trip: String,
-    fee: Option<String>,
-    due: Option<When>,
-    until: Option<When>,
-    left: Option<String>,
-    expiring: bool,
-    note: Option<String>,
-    /// The reason that was chosen before.
-    reason: String,
-    /// What can be done, the likely thing first.
-    steps: Vec<Step>,
-}
 
 struct Gone {
     id: TaskId,
@@ -85,9 +51,15 @@ struct Page {
     banner: Option<Banner>,
     trouble: Option<Trouble>,
     offers: Vec<TaskCard>,
+    asked: Vec<TaskCard>,
+    /// A key for each "no, thanks".
+    no_key: String,
+    /// The grab waits for the end of a fair window, until then.
+    waits: Option<When>,
     mine: Vec<TaskCard>,
     pool: Vec<TaskCard>,
     next: Option<TaskId>,
+    lost: Vec<Lost>,
     gone: Vec<Gone>,
     decline_reasons: &'static [&'static str],
     hand_back_reasons: &'static [&'static str],
@@ -100,6 +72,10 @@ pub(super) struct Showing {
     pub(super) trouble: Option<Trouble>,
     /// The task that it was about, and what was typed.
     pub(super) before: Option<(TaskId, Typed)>,
+    /// Whether it was asked for, so that it can be asked for again: it follows what happens.
+    pub(super) live: bool,
+    /// Whether it comes anew by itself: an answer stays until it was read.
+    pub(super) quiet: bool,
 }
 
 /// Whose answer is to be shown, and from where on the pool goes.
@@ -108,6 +84,8 @@ pub(super) struct Asked {
     answer: Option<String>,
     verb: Option<String>,
     beyond: Option<i64>,
+    /// The tasks that could be grabbed on the page that is shown, with dots between them.
+    seen: Option<String>,
 }
 
 /// The rider's page.
@@ -116,12 +94,10 @@ pub(super) async fn page(
     RiderSeat(seat): RiderSeat,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    let quiet = asked.answer.is_none() && asked.beyond.is_none();
-    let mut response = show(&desk, &seat, asked, Showing::default(), StatusCode::OK).await?;
-    if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&EVERY.to_string())) {
-        response.headers_mut().insert(header::REFRESH, every);
-    }
-    Ok(response)
+    let waits = asked.verb.as_deref() == Some("wait");
+    let quiet = (asked.answer.is_none() || waits) && asked.beyond.is_none();
+    let showing = Showing { live: true, quiet, ..Showing::default() };
+    show(&desk, &seat, asked, showing, StatusCode::OK).await
 }
 
 /// Renders the page as things are now.
@@ -136,57 +112,6 @@ pub(super) async fn show(
     let page = page.map_err(|error| Problem::read(&error, seat.lang()))?;
     let page = page.ok_or_else(|| Problem::new(ProblemCode::NotSignedIn, seat.lang()))?;
     Ok(render(&page, seat.lang(), status))
-}
-
-struct Cards<'a> {
-    desk: &'a Desk,
-    seat: &'a Seat,
-    zone: Zone,
-    mode: RegionMode,
-    now: Timestamp,
-    from: Option<Place>,
-    before: Option<(TaskId, Typed)>,
-}
-
-impl Cards<'_> {
-    fn card(&self, card: &Card) -> TaskCard {
-        let (task, detail) = (&card.task, &card.detail);
-        let mine = self.seat.actor().rider().is_some_and(|me| task.state.is_held_by(me));
-        let whom = mine && task.state.name() == StateName::Assigned;
-        let stop = |stop: &Stop| Stop {
-            name: stop.name.clone().filter(|_| whom),
-            phone: stop.phone.clone().filter(|_| whom),
-            ..stop.clone()
-        };
-        let mut can = legal(task, self.seat.actor(), self.seat.caller.role, self.mode, self.now);
-        // The way on comes first, the way out last.
-        can.sort_by_key(|verb| matches!(verb, Verb::Decline | Verb::HandBack));
-        let key = |verb: Verb| Step {
-            verb,
-            key: self.desk.token().map_or_else(|_| String::new(), |token| format!("page-{token}")),
-        };
-        let until = task.state.offer_until();
-        TaskCard {
-            id: task.id,
-            chip: Chip::of(task, self.now, self.seat.lang()),
-            revision: task.revision.0,
-            pickup: stop(&detail.pickup),
-            dropoff: stop(&detail.dropoff),
-            away: self.from.map(|from| distance(from.metres_to(detail.pickup.place()))),
-            trip: distance(detail.pickup.place().metres_to(detail.dropoff.place())),
-            fee: detail.fee.map(money),
-            due: detail.due_at.map(|at| self.zone.when(at)),
-            until: until.map(|at| self.zone.when(at)),
-            left: until.map(|at| span(at.ms_since(self.now))),
-            expiring: task.is_expiring(self.now),
-            note: detail.note.clone().filter(|_| whom),
-            reason: match &self.before {
-                Some((about, typed)) if *about == task.id => typed.get("reason").to_owned(),
-                Some(_) | None => String::new(),
-            },
-            steps: can.into_iter().map(key).collect(),
-        }
-    }
 }
 
 async fn read(
@@ -211,7 +136,7 @@ async fn read(
     {
         before = Some((about.id, seat.draft(key).await));
     }
-    let cards = Cards { desk, seat, zone, mode, now, from: account.place, before };
+    let cards = Cards { desk, seat, zone, mode, now, from: account.place(), before };
     let held = tx.cards_held_by(me).await?;
     let (offers, mine): (Vec<_>, Vec<_>) =
         held.iter().partition(|card| card.task.state.name() == StateName::Offered);
@@ -223,6 +148,33 @@ async fn read(
     let most = usize::try_from(PAGE).unwrap_or_default();
     let more = pool.len() > most;
     pool.truncate(most);
+    // Who takes a break is not asked; a ticket that was given before is still good.
+    let invitations = desk.rounds().invitations(&mut tx, me, now).await?;
+    let mut tickets = Vec::with_capacity(invitations.len());
+    let mut asked_cards = Vec::with_capacity(invitations.len());
+    for invitation in &invitations {
+        if let Some(card) = tx.card(invitation.task).await? {
+            tickets.push(cards.asked(&card, &invitation.ticket));
+            asked_cards.push(card);
+        }
+    }
+    let waits = match (&asked.answer, &answer) {
+        (Some(key), None) => tx.intent(&seat.actor().principal(), key).await?,
+        _ => None,
+    };
+    let shown: Vec<_> = asked_cards.iter().chain(&pool).cloned().collect();
+    let lost = lost(&mut tx, asked.seen.as_deref(), region, &held, &shown).await?;
+    let (number, _) = tx.head().await?;
+    // Whoever waits for the end of a fair window wants to know soon.
+    let every = if waits.is_some() { SOON } else { EVERY };
+    let mark = Mark {
+        kind: "rider",
+        stream: "/rider/stream".to_owned(),
+        number,
+        task: None,
+        poll_s: if showing.quiet { every } else { 0 },
+        sounds: true,
+    };
     let verb = asked.verb.as_deref().and_then(Verb::parse);
     let (riders, staff) = answer.as_ref().map(answer_page::named).unwrap_or_default();
     let names = tx.names(&riders, &staff).await?;
@@ -232,8 +184,10 @@ async fn read(
         let (answer, at) = offer.answered.filter(|(answer, _)| *answer != OfferAnswer::Accepted)?;
         Some(Gone { id: offer.task, at: zone.when(at), answer: format!("offer-{answer}") })
     });
+    desk.note_shown(me, invitations, now);
     Ok(Some(Page {
-        shell: seat.shell(desk, &regions, zone),
+        shell: Shell { live: showing.live.then_some(mark), ..seat.shell(desk, &regions, zone) },
+        lost,
         duty: account.rider.duty.as_str(),
         duties: Duty::ALL,
         holds: account.holds,
@@ -241,6 +195,9 @@ async fn read(
         banner: answer.map(|answer| Banner::of(&answer, verb, &names, zone, seat.lang())),
         trouble: showing.trouble,
         offers: offers.into_iter().map(|card| cards.card(card)).collect(),
+        asked: tickets,
+        no_key: desk.token().map_or_else(|_| String::new(), |token| format!("page-{token}")),
+        waits: waits.map(|(_, until)| zone.when(until)),
         mine: mine.into_iter().map(|card| cards.card(card)).collect(),
         next: pool.last().filter(|_| more).map(|card| card.task.id),
         pool: pool.iter().map(|card| cards.card(card)).collect(),

@@ -4,17 +4,21 @@ use askama::Template;
 use axum::{
     Router,
     extract::State,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, StatusCode},
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
 };
 use serde::Deserialize;
 
+mod steps;
+
+use self::steps::{Step, steps};
 use super::{
     answer_page::{self, Banner},
     desk::Desk,
     extract::{Form, Query, TokenPath},
     forms::{self, Typed},
+    live::{self, Mark},
     page::{Shell, Taste, When, Zone, encode, filters, render, words},
     problem::{Problem, ProblemCode},
     trouble::Trouble,
@@ -35,15 +39,10 @@ const EVERY: u32 = 20;
 
 /// The routes of customers.
 pub(super) fn router() -> Router<Desk> {
-    Router::new().route("/t/{token}", get(page)).route("/t/{token}/cancel", post(cancel))
-}
-
-struct Step {
-    /// `step-…`.
-    key: &'static str,
-    /// `done`, `now` or `later`.
-    place: &'static str,
-    at: Option<When>,
+    Router::new()
+        .route("/t/{token}", get(page))
+        .route("/t/{token}/stream", get(live::pages::customer))
+        .route("/t/{token}/cancel", post(cancel))
 }
 
 #[derive(Template)]
@@ -84,12 +83,7 @@ async fn page(
     TokenPath(token): TokenPath,
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
-    let quiet = asked.answer.is_none();
-    let mut response = show(&desk, &taste, token, asked, None, StatusCode::OK).await?;
-    if let (true, Ok(every)) = (quiet, HeaderValue::from_str(&EVERY.to_string())) {
-        response.headers_mut().insert(header::REFRESH, every);
-    }
-    Ok(response)
+    show(&desk, &taste, token, asked, None, StatusCode::OK).await
 }
 
 async fn show(
@@ -134,13 +128,24 @@ async fn read(
         let last = events.iter().rev().find(|event| event.action == action.as_str());
         last.map(|event| zone.when(Timestamp(event.occurred_at)))
     };
+    let asking = Asking::of(&mut tx, card.task.id).await?;
     let owned = card.task.state.stage().is_some();
     let can = can(&card, &customer, region, now);
+    let (number, _) = tx.head().await?;
+    // What was sent by a form can not be asked for again; an answer stays until it was read.
+    let mark = trouble.is_none().then(|| Mark {
+        kind: "track",
+        stream: format!("/t/{token}/stream"),
+        number,
+        task: None,
+        poll_s: if asked.answer.is_none() { EVERY } else { 0 },
+        sounds: false,
+    });
     Ok(Some(Page {
-        shell: Shell::new(desk, taste, zone),
+        shell: Shell { live: mark, ..Shell::new(desk, taste, zone) },
         id: card.task.id,
         revision: card.task.revision.0,
-        line: line(&card, now),
+        line: line(&card, asking, now),
         since: zone.when(card.task.changed_at),
         // An invitation is not ownership: the customer sees nobody until somebody has accepted.
         rider: card.rider_name.clone().filter(|_| owned),
@@ -180,66 +185,42 @@ fn can(card: &Card, customer: &Actor, region: Option<&NamedRegion>, now: Timesta
     legal(&card.task, customer, Role::Customer, mode, now)
 }
 
+/// How far the search for a rider has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asking {
+    /// It has begun, or has not.
+    Near,
+    /// In a wider circle than at first.
+    Wider,
+    /// Nobody took it: dispatchers look after it.
+    ByHand,
+}
+
+impl Asking {
+    async fn of(tx: &mut store::Tx, task: TaskId) -> store::Result<Self> {
+        let by_hand = tx.pooled(task).await?.is_some();
+        let last = tx.rounds_of(task).await?.pop();
+        Ok(match last {
+            _ if by_hand => Self::ByHand,
+            Some(round) if round.rung > 0 || round.step > 1 => Self::Wider,
+            Some(_) | None => Self::Near,
+        })
+    }
+}
+
 /// The one line of truth.
-fn line(card: &Card, now: Timestamp) -> &'static str {
+fn line(card: &Card, asking: Asking, now: Timestamp) -> &'static str {
     match (card.task.state.name(), card.task.state.stage()) {
         (StateName::Cancelled, _) => "track-cancelled",
         (StateName::Open, _) if card.task.release_at > now => "track-planned",
+        (StateName::Open | StateName::Offered, _) if asking == Asking::ByHand => "track-by-hand",
+        (StateName::Open, _) if asking == Asking::Wider => "track-wider",
         (StateName::Open, _) => "track-open",
         (StateName::Offered, _) => "track-offered",
         (StateName::Assigned, Some(Stage::AtPickup)) => "track-at-pickup",
         (StateName::Assigned, Some(Stage::PickedUp)) => "track-picked-up",
         (StateName::Assigned, Some(Stage::Delivered)) => "track-delivered",
         (StateName::Assigned, Some(Stage::Waiting) | None) => "track-assigned",
-    }
-}
-
-fn steps(card: &Card, at: &impl Fn(Verb) -> Option<When>) -> Vec<Step> {
-    if card.task.state.name() == StateName::Cancelled {
-        return vec![
-            Step { key: "step-ordered", place: "done", at: at(Verb::Create) },
-            Step { key: "step-cancelled", place: "now", at: at(Verb::Cancel) },
-        ];
-    }
-    // How far it has come: ordered, taken, picked up, delivered.
-    let reached = match card.task.state.stage() {
-        None => 0,
-        Some(Stage::Waiting | Stage::AtPickup) => 1,
-        Some(Stage::PickedUp) => 2,
-        Some(Stage::Delivered) => 3,
-    };
-    let taken = || at(Verb::Accept).max_by_machine(at(Verb::Grab)).max_by_machine(at(Verb::Assign));
-    let all = [
-        ("step-ordered", at(Verb::Create)),
-        ("step-taken", taken()),
-        ("step-picked-up", at(Verb::PickUp)),
-        ("step-delivered", at(Verb::Deliver)),
-    ];
-    (0..)
-        .zip(all)
-        .map(|(index, (key, at))| Step {
-            key,
-            place: match index {
-                index if index < reached => "done",
-                index if index == reached => "now",
-                _ => "later",
-            },
-            at: at.filter(|_| index <= reached),
-        })
-        .collect()
-}
-
-/// The later of two instants that may be missing.
-trait Later {
-    fn max_by_machine(self, other: Self) -> Self;
-}
-
-impl Later for Option<When> {
-    fn max_by_machine(self, other: Self) -> Self {
-        match (self, other) {
-            (Some(one), Some(two)) => Some(if one.machine >= two.machine { one } else { two }),
-            (one, two) => one.or(two),
-        }
     }
 }
 

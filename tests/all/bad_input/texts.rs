@@ -106,16 +106,15 @@ for_each_database!(every_other_character_is_kept_byte_for_byte, |desk| async mov
 for_each_database!(a_ticket_may_be_any_text_and_fits_only_itself, |desk| async move {
     let task = desk.create().await;
     let mut tx = desk.db.begin().await.unwrap();
-    let number = dispatch_desk::domain::id::RiderId(1);
     let until = NOON.plus_ms(20_000);
-    tx.start_round(1, task, NOON, until, &[(number, ODD)]).await.unwrap();
+    a_round(&mut tx, 1, task, (NOON, until), &[(1, ODD)]).await;
     tx.commit().await.unwrap();
     let with = |nonce: &str| Act::Grab { ticket: Some(Ticket { round: 1, nonce: nonce.into() }) };
     for wrong in ["", "🛵", &ODD[..ODD.len() - 1], &format!("{ODD} ")] {
         let refused = desk.ask(rider(1), task, 1, with(wrong)).await;
         assert_eq!(refused.code.as_deref(), Some("INVALID_TICKET"));
     }
-    desk.done(rider(1), task, 1, with(ODD)).await;
+    desk.done(rider(1), task, 1, signed(task, 1, until, 1, ODD)).await;
     desk.check().await;
 });
 

@@ -2,7 +2,7 @@
 
 use dispatch_desk::domain::{
     command::{Act, Ticket},
-    id::{RiderId, TaskId},
+    id::TaskId,
     refusal::Code,
 };
 
@@ -15,10 +15,14 @@ fn with(round: i64, nonce: &str) -> Act {
 /// Starts a round of 20 s that asks R1 (ticket `a`) and R2 (ticket `b`).
 async fn start(desk: &Desk, round: i64, task: TaskId) {
     let now = node::time_of(desk);
-    let tickets = [(RiderId(1), "a"), (RiderId(2), "b")];
     let mut tx = desk.db.begin().await.unwrap();
-    tx.start_round(round, task, now, now.plus_ms(20_000), &tickets).await.unwrap();
+    a_round(&mut tx, round, task, (now, now.plus_ms(20_000)), &[(1, "a"), (2, "b")]).await;
     tx.commit().await.unwrap();
+}
+
+/// The grab of a member with the ticket of a round that began at noon.
+fn mine(round: i64, task: TaskId, number: i64, nonce: &str) -> Act {
+    signed(task, round, NOON.plus_ms(20_000), number, nonce)
 }
 
 for_each_database!(a_grab_needs_the_ticket_of_the_round_that_runs, |desk| async move {
@@ -26,9 +30,11 @@ for_each_database!(a_grab_needs_the_ticket_of_the_round_that_runs, |desk| async 
     start(&desk, 7, task).await;
     let invalid = [
         (1, GRAB),
-        (1, with(7, "b")),
+        // What the ledger has is no ticket: it has to be signed, for this very rider and deadline.
+        (1, with(7, "a")),
+        (1, mine(7, task, 2, "b")),
+        (1, signed(task, 7, NOON.plus_ms(20_001), 1, "a")),
         (1, with(7, "")),
-        (1, with(7, "A")),
         (1, with(8, "a")),
         (1, with(i64::MAX, "a")),
         // R3 was not asked: no ticket is R3's.
@@ -43,8 +49,8 @@ for_each_database!(a_grab_needs_the_ticket_of_the_round_that_runs, |desk| async 
     desk.refused(rider(1), task, 1, with(6, "a"), Code::TicketExpired).await;
     desk.refused(rider(1), task, 1, with(-1, "a"), Code::TicketExpired).await;
     desk.advance_ms(19_999).await;
-    desk.done(rider(2), task, 1, with(7, "b")).await;
-    desk.refused(rider(1), task, 1, with(7, "a"), Code::TakenByOther).await;
+    desk.done(rider(2), task, 1, mine(7, task, 2, "b")).await;
+    desk.refused(rider(1), task, 1, mine(7, task, 1, "a"), Code::TakenByOther).await;
     desk.check().await;
 });
 
@@ -52,11 +58,15 @@ for_each_database!(a_ticket_is_good_until_the_end_of_its_round, |desk| async mov
     let task = desk.create().await;
     start(&desk, 1, task).await;
     desk.advance_ms(20_000).await;
-    desk.refused(rider(1), task, 1, with(1, "a"), Code::TicketExpired).await;
+    desk.refused(rider(1), task, 1, mine(1, task, 1, "a"), Code::TicketExpired).await;
     desk.refused(rider(1), task, 1, GRAB, Code::InvalidTicket).await;
     // When the round is closed, the task is free for all, and an old ticket does no harm.
-    Raw::of(&desk).await.run("UPDATE round SET status = 'exhausted'").await.unwrap();
-    desk.done(rider(1), task, 1, with(1, "a")).await;
+    Raw::of(&desk)
+        .await
+        .run("UPDATE round SET status = 'exhausted', ended_at = until")
+        .await
+        .unwrap();
+    desk.done(rider(1), task, 1, mine(1, task, 1, "a")).await;
     desk.check().await;
 });
 
@@ -65,7 +75,7 @@ for_each_database!(a_round_does_not_bind_the_desk, |desk| async move {
     start(&desk, 1, one).await;
     start(&desk, 2, two).await;
     // Each task has a round of its own.
-    desk.refused(rider(1), two, 1, with(1, "a"), Code::TicketExpired).await;
+    desk.refused(rider(1), two, 1, mine(1, one, 1, "a"), Code::TicketExpired).await;
     desk.done(D1, one, 1, offer(3)).await;
     desk.done(rider(3), one, 2, Act::Accept).await;
     desk.done(SUPERVISOR, two, 1, assign(4)).await;

@@ -6,6 +6,7 @@ use dispatch_desk::{
     domain::{
         command::{Act, Role},
         facts::Staff,
+        fix::Fix,
         geo::{Area, Place},
         id::{RegionId, RiderId, StaffId, Timestamp},
         policy::{Policy, RegionMode},
@@ -70,7 +71,7 @@ for_each_database!(a_rider_comes_with_what_is_held_and_the_last_position, |desk|
         phone: None,
         rider: rider_as_is,
         holds: 0,
-        place: None,
+        fix: None,
     };
     assert_eq!(desk.read().await.rider_account(id).await.unwrap().as_ref(), Some(&expected));
     assert_eq!(expected.free(), i64::from(CAPACITY));
@@ -88,7 +89,9 @@ for_each_database!(a_rider_comes_with_what_is_held_and_the_last_position, |desk|
     tx.commit().await.unwrap();
     Raw::of(&desk).await.run("UPDATE rider SET phone = '+86 138' WHERE id = 1").await.unwrap();
     expected.phone = Some("+86 138".to_owned());
-    (expected.holds, expected.place) = (2, Some(HERE));
+    expected.holds = 2;
+    expected.fix = Some(Fix::new(1, Timestamp(77), HERE));
+    assert_eq!(expected.place(), Some(HERE));
     expected.rider.last_fix_at = Some(Timestamp(77));
     assert_eq!(desk.read().await.rider_account(id).await.unwrap().as_ref(), Some(&expected));
     assert_eq!(expected.free(), 0);
@@ -142,7 +145,7 @@ for_each_database!(riders_are_listed_by_region_without_those_shut_out, |desk| as
         }
     }
     let page = tx.riders_of(&[NORTH, SOUTH], RiderId(58), 2).await.unwrap();
-    assert_eq!((page[0].holds, page[0].place), (1, Some(HERE)));
+    assert_eq!((page[0].holds, page[0].place()), (1, Some(HERE)));
     assert_eq!(page[0].rider.last_fix_at, Some(NOON));
     // The list shows everyone as their own page does.
     for account in page {

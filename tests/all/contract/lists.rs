@@ -118,7 +118,7 @@ for_each_database!(the_pool_has_what_this_rider_could_grab_now, |desk| async mov
     let last = desk.create().await;
     desk.done(rider(1), taken, 1, GRAB).await;
     let mut tx = desk.db.begin().await.unwrap();
-    tx.start_round(1, shown, NOON, NOON.plus_ms(1), &[(RiderId(1), "n")]).await.unwrap();
+    a_round(&mut tx, 1, shown, (NOON, NOON.plus_ms(1)), &[(1, "n")]).await;
     tx.commit().await.unwrap();
 
     let mut tx = desk.read().await;
@@ -148,7 +148,11 @@ for_each_database!(the_pool_has_what_this_rider_could_grab_now, |desk| async mov
     assert_eq!(numbers(&south), [foreign]);
     drop(tx);
     // The round is over; nobody needs a ticket any more.
-    Raw::of(&desk).await.run("UPDATE round SET status = 'exhausted'").await.unwrap();
+    Raw::of(&desk)
+        .await
+        .run("UPDATE round SET status = 'exhausted', ended_at = until")
+        .await
+        .unwrap();
     let found = desk.read().await.pool(NORTH, None, NOON, TaskId(0), 9).await.unwrap();
     assert_eq!(numbers(&found), [plain, shown, last]);
 });

@@ -150,15 +150,16 @@ for_each_database!(a_round_gives_each_rider_a_ticket_of_their_own, |desk| async 
     let tasks = write_tasks(&mut tx, &[1, 2]).await;
     let (one, two) = (tasks[0].id, tasks[1].id);
     let until = NOON.plus_ms(20_000);
-    let tickets = [(RiderId(1), "券一"), (RiderId(2), "b'\"")];
-    tx.start_round(i64::MAX, one, NOON, until, &tickets).await.unwrap();
+    a_round(&mut tx, i64::MAX, one, (NOON, until), &[(1, "券一"), (2, "b'\"")]).await;
     let asked = [(one, RiderId(1)), (one, RiderId(2)), (one, RiderId(3)), (two, RiderId(1))];
     let mut found = tx.running_rounds(&asked).await.unwrap();
-    found.sort_by_key(|(_, rider, _)| *rider);
+    found.sort_by_key(|member| member.rider);
     let found: Vec<_> = found
         .iter()
-        .map(|(task, rider, round)| (task.0, rider.0, round.round, round.until, &round.nonce))
-        .map(|(task, rider, round, until, nonce)| (task, rider, round, until, nonce.as_deref()))
+        .map(|member| (member.task.0, member.rider.0, member.round, member.until, &member.nonce))
+        .map(|(task, rider, round, until, nonce)| {
+            (task, rider, round, until, nonce.as_ref().map(|(nonce, _)| nonce.as_str()))
+        })
         .collect();
     // The round runs for everybody; who was not asked has no ticket for it.
     let expected = [(1, Some("券一")), (2, Some("b'\"")), (3, None)];
@@ -167,7 +168,7 @@ for_each_database!(a_round_gives_each_rider_a_ticket_of_their_own, |desk| async 
     tx.commit().await.unwrap();
 
     let raw = Raw::of(&desk).await;
-    raw.run("UPDATE round SET status = 'exhausted'").await.unwrap();
+    raw.run("UPDATE round SET status = 'exhausted', ended_at = until").await.unwrap();
     assert_eq!(desk.read().await.running_rounds(&asked).await.unwrap(), [], "it is over");
 });
 

@@ -49,6 +49,11 @@ pub const OFFER: &[(&str, &str)] = &[
 pub const ROUND: &[(&str, &str)] = &[
     ("id", "1"),
     ("task_id", "1"),
+    ("region_id", "1"),
+    ("step", "1"),
+    ("search", "1"),
+    ("kind", "'broadcast'"),
+    ("rung", "0"),
     ("status", "'running'"),
     ("started_at", "1"),
     ("until", "2"),
@@ -71,7 +76,14 @@ pub const EVENT: &[(&str, &str)] = &[
 pub const RIDER: &[(&str, &str)] =
     &[("id", "500"), ("region_id", "1"), ("name", "'x'"), ("capacity", "1"), ("duty", "'on'")];
 pub const STAFF: &[(&str, &str)] = &[("id", "500"), ("name", "'x'"), ("role", "'auditor'")];
-pub const CANDIDATE: &[(&str, &str)] = &[("round_id", "1"), ("rider_id", "1"), ("nonce", "'n'")];
+pub const CANDIDATE: &[(&str, &str)] = &[
+    ("round_id", "1"),
+    ("rider_id", "1"),
+    ("nonce", "'n'"),
+    ("rank", "1"),
+    ("sent_at", "1"),
+    ("until", "2"),
+];
 pub const OUTCOME: &[(&str, &str)] = &[
     ("principal", "'p'"),
     ("request_key", "'k'"),

@@ -14,6 +14,11 @@ const SAMPLES: &[(&str, &str)] = &[
     ("policy", "(region_id, version, starts_at, rules) VALUES (1, 1, 0, '{}')"),
     ("rider", "(id, region_id, name, capacity, duty) VALUES (1, 1, '骑手', 2, 'on')"),
     ("rider_location", "(rider_id, seq, at, lat, lng) VALUES (1, 1, 1, 31.25, 121.5)"),
+    ("rider_device", "(device, rider_id, seen_at) VALUES (7, 1, 1)"),
+    (
+        "rider_signal",
+        "(rider_id, kind, first_at, last_at, times, evidence) VALUES (1, 'speed', 1, 2, 3, '{}')",
+    ),
     ("staff", "(id, name, role) VALUES (1, '调度', 'dispatcher')"),
     ("staff_region", "(staff_id, region_id) VALUES (1, 1)"),
     (
@@ -36,7 +41,10 @@ const SAMPLES: &[(&str, &str)] = &[
         "round",
         "(id, task_id, status, started_at, until, policy_version) VALUES (1, 1, 'placed', 1, 2, 1)",
     ),
-    ("round_candidate", "(round_id, rider_id, nonce) VALUES (1, 1, 'n')"),
+    (
+        "round_candidate",
+        "(round_id, rider_id, rank, factors, nonce, sent_at) VALUES (1, 1, 1, '{}', 'n', 1)",
+    ),
     ("event_counter", ""),
     ("task_counter", ""),
     (
@@ -73,6 +81,19 @@ const SAMPLES: &[(&str, &str)] = &[
         "(number, first_event, last_event, first_attempt, last_attempt, digest, prev, marks, key_id, mac, at) \
          VALUES (1, 1, 1, 1, 0, 'd', 'p', 'm', 'k', 'x', 1)",
     ),
+    ("round_counter", ""),
+    ("search", "(task_id, due_at, search) VALUES (1, 5, 1)"),
+    (
+        "manual_pool",
+        "(task_id, region_id, cell, since, reason) VALUES (1, 1, 7, 5, 'nobody_found')",
+    ),
+    ("decline_reset", "(task_id, at) VALUES (1, 5)"),
+    (
+        "grab_intent",
+        "(round_id, principal, request_key, fingerprint, rider_id, command, at, due_at) \
+         VALUES (1, 'p', 'k', 'f', 1, '{}', 1, 2)",
+    ),
+    ("log_cursor", "(reader, number) VALUES ('sample', 1)"),
 ];
 
 /// The columns of a table at this moment.

@@ -28,7 +28,12 @@ for_each_database!(what_there_can_be_one_of_is_there_once, |desk| async move {
             insert("offer", OFFER, &[("revision", "4"), ("token", "'t2'")]),
         ),
         (String::new(), insert("offer", OFFER, &[&[("revision", "4")][..], &expired].concat())),
-        (insert("round", ROUND, &[]), insert("round", ROUND, &[("id", "2")])),
+        // Two rounds of one task that run; two of the same step.
+        (insert("round", ROUND, &[]), insert("round", ROUND, &[("id", "2"), ("step", "2")])),
+        (
+            String::new(),
+            insert("round", ROUND, &[("id", "2"), ("status", "'passed'"), ("ended_at", "2")]),
+        ),
         (insert("round_candidate", CANDIDATE, &[]), insert("round_candidate", CANDIDATE, &[])),
         // A second event that makes the same revision; a second one of the same number.
         (insert("dispatch_event", EVENT, &[]), insert("dispatch_event", EVENT, &[("number", "2")])),
@@ -64,7 +69,11 @@ for_each_database!(what_there_can_be_one_of_is_there_once, |desk| async move {
     for fine in [
         insert("task", TASK, &with(&[OFFERED, &[("rider_slot", "1")]].concat())),
         insert("offer", OFFER, &[&[("revision", "4"), ("token", "'t2'")][..], &expired].concat()),
-        insert("round", ROUND, &[("id", "2"), ("status", "'placed'")]),
+        insert(
+            "round",
+            ROUND,
+            &[("id", "2"), ("step", "2"), ("status", "'placed'"), ("ended_at", "2")],
+        ),
         insert("command_outcome", OUTCOME, &[("principal", "'q'")]),
     ] {
         raw.run(&fine).await.unwrap_or_else(|error| panic!("{fine}: {error}"));

@@ -12,7 +12,9 @@ use crate::{
         decide,
         id::{RiderId, TaskId, Timestamp},
         task::State,
+        ticket::TicketKey,
     },
+    engine::positions::Positions,
     fault::{Fault, planted},
     store::{self, RiderChange, Tx},
 };
@@ -22,6 +24,8 @@ pub(super) async fn load(
     tx: &mut Tx,
     jobs: &[Job],
     rider_change: Option<(RiderId, &RiderChange, &Actor)>,
+    key: &TicketKey,
+    positions: &Positions,
 ) -> store::Result<World> {
     let (mut staff, mut regions) = (BTreeSet::new(), BTreeSet::new());
     let (mut riders, mut tasks) = (BTreeSet::new(), BTreeSet::new());
@@ -54,6 +58,10 @@ pub(super) async fn load(
     tx.load_places(&mut riders).await?;
     if regions.iter().any(|region| region.policy.position_max_age_ms.is_some()) {
         tx.load_fixes(&mut riders).await?;
+        for rider in &mut riders {
+            // What riders have sent counts from then on, not from when it is written.
+            rider.last_fix_at = rider.last_fix_at.max(positions.seen_at(rider.id));
+        }
     }
 
     let mut world = World {
@@ -71,7 +79,7 @@ pub(super) async fn load(
         world.held_elsewhere = tx.existing(&all(&tasks)).await?.into_iter().collect();
     }
     load_keys(tx, &mut world, jobs).await?;
-    load_offers_and_rounds(tx, &mut world, jobs).await?;
+    load_offers_and_rounds(tx, &mut world, jobs, key).await?;
     load_rest(tx, &mut world, jobs).await?;
     Ok(world)
 }
@@ -124,7 +132,12 @@ async fn load_forgotten(tx: &mut Tx, world: &mut World, jobs: &[Job]) -> store::
 }
 
 /// The fate of riders' own offers, where the task does not say it all; and the rounds that grabs run into.
-async fn load_offers_and_rounds(tx: &mut Tx, world: &mut World, jobs: &[Job]) -> store::Result<()> {
+async fn load_offers_and_rounds(
+    tx: &mut Tx,
+    world: &mut World,
+    jobs: &[Job],
+    key: &TicketKey,
+) -> store::Result<()> {
     let (mut answered, mut grabbed) = (Vec::new(), Vec::new());
     for job in jobs {
         let What::Change { task, revision, act } = &job.command.what else { continue };
@@ -154,8 +167,9 @@ async fn load_offers_and_rounds(tx: &mut Tx, world: &mut World, jobs: &[Job]) ->
         }
     }
     if !grabbed.is_empty() {
-        for (task, rider, round) in tx.running_rounds(&grabbed).await? {
-            world.rounds.insert((task, rider), round);
+        let now = world.now();
+        for member in tx.running_rounds(&grabbed).await? {
+            world.rounds.insert((member.task, member.rider), member.running(key, now));
         }
     }
     Ok(())

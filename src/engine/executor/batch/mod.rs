@@ -2,10 +2,11 @@
 
 mod judge;
 mod load;
+mod rounds;
 mod write;
 
 use super::{
-    Error, Job, Settings,
+    Error, Job, Shared,
     reply::{Draft, Reply},
 };
 use crate::{
@@ -68,14 +69,15 @@ pub(super) async fn run(
     tx: &mut Tx,
     jobs: &[Job],
     rider_change: Option<(RiderId, &RiderChange, &Actor)>,
-    settings: &Settings,
+    shared: &Shared,
 ) -> store::Result<Batch> {
-    let mut world = load::load(tx, jobs, rider_change).await?;
+    let (key, positions) = (&shared.settings.ticket_key, &shared.positions);
+    let mut world = load::load(tx, jobs, rider_change, key, positions).await?;
     fail_point!("after-load");
     let mut decided: Vec<Decided> = Vec::with_capacity(jobs.len());
     for (index, job) in jobs.iter().enumerate() {
         decided.push(judge::decide_job(&mut world, index, job));
     }
     judge::name_the_first(tx, &world, &mut decided).await?;
-    write::write(tx, &world, jobs, decided, rider_change, settings).await
+    write::write(tx, &world, jobs, decided, rider_change, &shared.settings).await
 }

@@ -8,7 +8,7 @@ use super::{
         reply::Reply,
         world::{Logged, World},
     },
-    Batch, Decided, Outcome,
+    Batch, Decided, Outcome, rounds,
 };
 use crate::{
     domain::{
@@ -38,6 +38,7 @@ pub(super) async fn write(
         .map(|entry| Steps { before: &entry.before, steps: &entry.steps })
         .collect();
     tx.apply(&changed, || token(settings)).await?;
+    rounds::end(tx, &changed).await?;
     tx.apply_edits(&world.edits.iter().collect::<Vec<_>>()).await?;
     fail_point!("after-tasks");
 

@@ -5,7 +5,7 @@
 
 use std::f64::consts::PI;
 
-use crate::domain::geo::Place;
+use super::Place;
 
 /// Half of the ellipsoid's long axis, in metres (Krasovsky 1940).
 const AXIS: f64 = 6_378_245.0;
@@ -49,8 +49,8 @@ fn shift(place: Place) -> (f64, f64) {
     (lat, lng)
 }
 
-/// Undoes the shift. Places outside of China stay as they are.
-pub(in crate::intake) fn gcj02_to_wgs84(shifted: Place) -> Place {
+/// Undoes the shift: WGS-84 of a place that was given in GCJ-02. Places outside of China stay as they are.
+pub fn gcj02_to_wgs84(shifted: Place) -> Place {
     if !is_shifted(shifted) {
         return shifted;
     }

@@ -1,0 +1,195 @@
+//! A batch of events, and whom each of them concerns: looked up once, in the snapshot that the events were read in.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::OnceLock,
+};
+
+use bytes::Bytes;
+
+use crate::{
+    domain::{
+        actor::Actor,
+        command::Verb,
+        id::{RegionId, Revision, RiderId, TaskId},
+    },
+    store::{self, LoggedEvent, Tx},
+};
+
+/// How much of an event somebody sees. Everybody with the same sight sees the same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// All of it: staff of its region.
+    Desk,
+    /// All of it but other riders: the rider whom it concerns.
+    Mine,
+    /// That it happened, but not to or by which rider: riders who lose or get something by it.
+    Others,
+    /// What it makes of the order: the customer.
+    Customer,
+}
+
+/// An event with whom it concerns.
+#[derive(Debug)]
+pub struct Item {
+    /// The event.
+    pub event: LoggedEvent,
+    /// Riders whom it concerns beside the one whom it names.
+    riders: BTreeSet<RiderId>,
+    /// Riders who were asked for the task in a round.
+    asked: BTreeSet<RiderId>,
+    /// The region whose open tasks are not the same any more, for everyone there.
+    pool: Option<RegionId>,
+    frames: [OnceLock<Bytes>; 4],
+}
+
+impl Item {
+    /// How much of it somebody sees; nothing if it is not for them.
+    pub fn sight(&self, actor: &Actor, regions: &[RegionId]) -> Option<Sight> {
+        let here = || self.event.region_id.is_some_and(|id| regions.contains(&RegionId(id)));
+        match actor {
+            Actor::Staff(_) => here().then_some(Sight::Desk),
+            Actor::Customer(task) => {
+                (self.event.task_id == Some(task.0)).then_some(Sight::Customer)
+            }
+            Actor::Rider(me) if self.event.rider_id == Some(me.0) => Some(Sight::Mine),
+            Actor::Rider(me) => {
+                let lost = self.riders.contains(me);
+                (lost || (self.asked.contains(me) && here())).then_some(Sight::Others)
+            }
+            Actor::System | Actor::Intake(_) => None,
+        }
+    }
+
+    /// Whether a rider of `regions` may find other tasks to grab now.
+    pub fn stirs_pool(&self, regions: &[RegionId]) -> bool {
+        self.pool.is_some_and(|region| regions.contains(&region))
+    }
+
+    /// Its bytes for everybody with this sight, made once.
+    pub fn frame(&self, sight: Sight, make: impl FnOnce(&LoggedEvent) -> Bytes) -> Bytes {
+        self.frames[sight as usize].get_or_init(|| make(&self.event)).clone()
+    }
+}
+
+/// Events with consecutive numbers.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In order.
+    pub items: Vec<Item>,
+}
+
+/// What an event does to its task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// A rider holds it afterwards.
+    Held,
+    /// Nobody does.
+    Free,
+    /// It is over, or was only written on.
+    Neither,
+}
+
+fn effect(action: Verb) -> Effect {
+    match action {
+        Verb::Grab
+        | Verb::Offer
+        | Verb::Assign
+        | Verb::Accept
+        | Verb::Reassign
+        | Verb::Arrive
+        | Verb::PickUp
+        | Verb::Deliver => Effect::Held,
+        Verb::Create | Verb::Decline | Verb::Withdraw | Verb::Expire | Verb::HandBack => {
+            Effect::Free
+        }
+        Verb::Cancel | Verb::Edit => Effect::Neither,
+    }
+}
+
+/// Whether an event opens a task to riders, or takes an open one away from them.
+fn is_about_open(action: Verb) -> bool {
+    let takes = matches!(action, Verb::Grab | Verb::Offer | Verb::Assign | Verb::Cancel);
+    takes || effect(action) == Effect::Free
+}
+
+/// Pairs by their first part.
+fn grouped<K: std::hash::Hash + Eq, V: Ord>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> HashMap<K, BTreeSet<V>> {
+    let mut all = HashMap::<K, BTreeSet<V>>::new();
+    for (key, value) in pairs {
+        all.entry(key).or_default().insert(value);
+    }
+    all
+}
+
+impl Batch {
+    /// Looks up whom `events` concern. Use the transaction that read them.
+    pub async fn of(tx: &mut Tx, events: Vec<LoggedEvent>) -> store::Result<Self> {
+        let mut before = Vec::new();
+        let (mut written, mut open) = (BTreeSet::new(), BTreeSet::new());
+        for event in &events {
+            let Some(task) = event.task_id.map(TaskId) else { continue };
+            match (event.kind.as_str(), Verb::parse(&event.action)) {
+                ("task", Some(action)) => {
+                    let from = event.from_revision.filter(|from| *from > 0);
+                    before.extend(from.map(|from| (task, Revision(from))));
+                    if is_about_open(action) {
+                        open.insert(task);
+                    }
+                }
+                ("detail", _) => {
+                    written.insert(task);
+                }
+                _ => {
+                    open.insert(task);
+                }
+            }
+        }
+        let (written, open): (Vec<_>, Vec<_>) =
+            (written.into_iter().collect(), open.into_iter().collect());
+        let held = if before.is_empty() { Vec::new() } else { tx.made(&before).await? };
+        let held = held.into_iter().filter(|made| effect(made.action) == Effect::Held);
+        let held = grouped(held.map(|made| ((made.task, made.revision), made.rider)));
+        let holders = if written.is_empty() { Vec::new() } else { tx.holders(&written).await? };
+        let holders = grouped(holders);
+        let (asked, rounds) = if open.is_empty() {
+            (Vec::new(), Vec::new())
+        } else {
+            (tx.asked(&open).await?, tx.in_round(&open).await?)
+        };
+        let asked = grouped(asked);
+        let item = |event: LoggedEvent| {
+            let (task, from) = (event.task_id.map(TaskId), event.from_revision.map(Revision));
+            let action = Verb::parse(&event.action).filter(|_| event.kind == "task");
+            let about_open = match event.kind.as_str() {
+                "task" => action.is_some_and(is_about_open),
+                "detail" => false,
+                _ => task.is_some(),
+            };
+            let mut riders = BTreeSet::new();
+            if let Some(task) = task {
+                let released = from.and_then(|from| held.get(&(task, from)));
+                let owner = holders.get(&task).filter(|_| event.kind == "detail");
+                riders.extend(released.into_iter().chain(owner).flatten().copied());
+            }
+            let asked = task.filter(|_| about_open).and_then(|task| asked.get(&task)).cloned();
+            let quiet = task.is_none_or(|task| rounds.contains(&task));
+            let pool = event.region_id.map(RegionId).filter(|_| about_open && !quiet);
+            Item {
+                riders,
+                asked: asked.unwrap_or_default(),
+                pool,
+                frames: Default::default(),
+                event,
+            }
+        };
+        Ok(Self { items: events.into_iter().map(item).collect() })
+    }
+
+    /// The first number; none if it is empty.
+    pub(super) fn first(&self) -> Option<i64> {
+        self.items.first().map(|item| item.event.number)
+    }
+}

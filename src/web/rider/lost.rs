@@ -1,0 +1,46 @@
+//! Cards of the pool that went while the rider looked at them: they go at once, with the reason.
+
+use crate::{
+    domain::{
+        id::{RegionId, TaskId},
+        task::StateName,
+    },
+    store::{self, Card, Tx},
+};
+
+/// So many cards are asked about: a page of the pool.
+const MOST: usize = 20;
+
+/// A card that the rider still saw, and that can not be grabbed any more.
+pub(super) struct Lost {
+    pub(super) id: TaskId,
+    /// `pool-gone-…`: why.
+    pub(super) why: &'static str,
+}
+
+/// What has become of the cards that the rider saw: as much as a rider of the region may know.
+pub(super) async fn lost(
+    tx: &mut Tx,
+    seen: Option<&str>,
+    region: RegionId,
+    held: &[Card],
+    pool: &[Card],
+) -> store::Result<Vec<Lost>> {
+    let seen = seen.unwrap_or_default().split('.');
+    let mut lost = Vec::new();
+    for id in seen.filter_map(TaskId::parse).take(MOST) {
+        if held.iter().chain(pool).any(|card| card.task.id == id) {
+            continue;
+        }
+        let task = tx.task(id).await?.filter(|task| task.region == region);
+        let Some(task) = task else { continue };
+        let why = match task.state.name() {
+            StateName::Assigned => "pool-gone-taken",
+            StateName::Offered => "pool-gone-reserved",
+            StateName::Cancelled => "pool-gone-cancelled",
+            StateName::Open => "pool-gone-closed",
+        };
+        lost.push(Lost { id, why });
+    }
+    Ok(lost)
+}

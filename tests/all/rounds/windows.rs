@@ -1,0 +1,95 @@
+//! Fair windows: grabs are collected, then the best goes first.
+
+use dispatch_desk::engine::rounds::Grabbed;
+
+use super::*;
+
+impl Town<'_> {
+    async fn wants(&self, number: i64, task: TaskId) -> dispatch_desk::domain::command::Command {
+        let act = self.grab(number, task).await;
+        let command = self.desk.change(rider(number), task, 1, act);
+        // It is under way from here on; its answer comes under its key.
+        let now = record::now_ns();
+        self.desk.recorder.note(command.clone(), now, now, record::Came::Nothing);
+        command
+    }
+}
+
+for_each_database!(the_best_of_a_window_wins_not_the_fastest, |desk| async move {
+    let town = Town::of(&desk, RoundRules { fair_window_ms: 2_000, ..rules() }).await;
+    let task = desk.create().await;
+    town.look().await;
+    let (fast, best) = (town.wants(3, task).await, town.wants(1, task).await);
+    let waits = |grabbed: &Result<Grabbed, _>| matches!(grabbed, Ok(Grabbed::Waits { .. }));
+    assert!(waits(&town.rounds.grab(fast.clone()).await));
+    desk.advance_ms(1_000).await;
+    assert!(waits(&town.rounds.grab(best.clone()).await));
+    // Asked again meanwhile, it still waits; nobody owns anything yet.
+    assert!(waits(&town.rounds.grab(fast.clone()).await));
+    assert_eq!(desk.task(task).await.state.name().as_str(), "open");
+    town.after_ms(1_000).await;
+    assert!(desk.task(task).await.state.is_held_by(RiderId(1)));
+    // The outcome waits under each one's own key.
+    let Grabbed::Decided(won) = town.rounds.grab(best).await.unwrap() else { panic!("decided") };
+    assert!(won.replayed && won.status == 200, "{won:?}");
+    let Grabbed::Decided(lost) = town.rounds.grab(fast).await.unwrap() else { panic!("decided") };
+    assert!(lost.replayed && lost.body.contains("TAKEN_BY_OTHER"), "{lost:?}");
+    desk.check().await;
+});
+
+for_each_database!(if_the_best_can_not_take_it_the_next_one_does, |desk| async move {
+    let town = Town::of(&desk, RoundRules { fair_window_ms: 2_000, ..rules() }).await;
+    let task = desk.create().await;
+    town.look().await;
+    for number in [2, 1] {
+        let wanted = town.wants(number, task).await;
+        town.rounds.grab(wanted).await.unwrap();
+    }
+    let off = RiderChange { duty: Some(Duty::Off), ..RiderChange::default() };
+    desk.executor.change_rider(&D1, RiderId(1), &off).await.unwrap();
+    town.after_ms(2_000).await;
+    assert!(desk.task(task).await.state.is_held_by(RiderId(2)));
+    desk.check().await;
+});
+
+for_each_database!(a_key_of_a_waiting_grab_is_no_other_requests, |desk| async move {
+    let town = Town::of(&desk, RoundRules { fair_window_ms: 2_000, ..rules() }).await;
+    let (one, two) = (desk.create().await, desk.create().await);
+    town.look().await;
+    let first = town.wants(1, one).await;
+    let mut second = desk.change(rider(1), two, 1, town.grab(1, two).await);
+    second.key.clone_from(&first.key);
+    town.rounds.grab(first).await.unwrap();
+    let reused = town.rounds.grab(second).await.unwrap_err();
+    assert_eq!(reused.to_string(), "REQUEST_KEY_REUSED");
+    town.after_ms(2_000).await;
+    desk.check().await;
+});
+
+for_each_database!(a_ticket_that_is_not_good_is_refused_at_once, |desk| async move {
+    let town = Town::of(&desk, RoundRules { fair_window_ms: 2_000, ..rules() }).await;
+    let task = desk.create().await;
+    town.look().await;
+    let of_another = town.grab(1, task).await;
+    let wrong = desk.change(rider(2), task, 1, of_another);
+    let Grabbed::Decided(reply) = town.rounds.grab(wrong).await.unwrap() else {
+        panic!("decided at once")
+    };
+    assert!(reply.body.contains("INVALID_TICKET"), "{}", reply.body);
+    desk.check().await;
+});
+
+for_each_database!(a_window_ends_before_its_round_does, |desk| async move {
+    let town = Town::of(&desk, RoundRules { fair_window_ms: 5_000, ..rules() }).await;
+    let task = desk.create().await;
+    town.look().await;
+    desk.advance_ms(19_000).await;
+    let late = town.wants(2, task).await;
+    let Grabbed::Waits { until } = town.rounds.grab(late).await.unwrap() else {
+        panic!("it waits")
+    };
+    assert_eq!(until, NOON.plus_ms(19_999));
+    town.after_ms(999).await;
+    assert!(desk.task(task).await.state.is_held_by(RiderId(2)));
+    desk.check().await;
+});

@@ -1,0 +1,10 @@
+//! Where riders are: the indexes against brute force, on positions drawn and real.
+
+#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod memory;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(feature = "redis")]
+mod server;
+mod suite;
