@@ -15,6 +15,7 @@
 //! | [`positions`] | where riders are: noted at once, written a moment later |
 //! | [`hub`] | live readers of the log |
 //! | [`health`] | whether commands can be taken |
+//! | [`meters`] | what a node counts while it runs |
 
 pub mod executor;
 pub mod expiry;
@@ -22,6 +23,7 @@ pub mod export;
 pub mod health;
 pub mod housekeeping;
 pub mod hub;
+pub mod meters;
 pub mod office;
 pub mod positions;
 pub mod reconcile;

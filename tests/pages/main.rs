@@ -21,6 +21,7 @@ mod hostile;
 mod import;
 mod kept;
 mod locales;
+mod measures;
 mod personal;
 mod problems;
 mod rider;
