@@ -115,6 +115,10 @@ pub struct Listen {
     /// Where browsers reach it, such as `https://desk.example`; the address it listens on if missing.
     #[arg(long, env = "DISPATCH_PUBLIC_ORIGIN")]
     pub public_origin: Option<String>,
+    /// Where monitors read `/metrics`, such as `127.0.0.1:9464`; nowhere if missing. Whoever reaches that address may read
+    /// it: keep it on this machine or in the network of the monitors.
+    #[arg(long, env = "DISPATCH_METRICS_LISTEN")]
+    pub metrics_listen: Option<SocketAddr>,
     /// Networks of proxies that are believed when they name their clients in `X-Forwarded-For`, such as
     /// `10.0.0.0/8,fd00::/8`. Of others that header is not read.
     #[arg(long, env = "DISPATCH_TRUSTED_PROXY", value_delimiter = ',')]

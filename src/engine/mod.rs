@@ -16,6 +16,7 @@
 //! | [`hub`] | live readers of the log |
 //! | [`signals`] | what looks wrong about riders, kept for dispatchers |
 //! | [`health`] | whether commands can be taken |
+//! | [`meters`] | what a node counts while it runs |
 
 pub mod executor;
 pub mod expiry;
@@ -23,6 +24,7 @@ pub mod export;
 pub mod health;
 pub mod housekeeping;
 pub mod hub;
+pub mod meters;
 pub mod office;
 pub mod positions;
 pub mod reconcile;

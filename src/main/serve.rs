@@ -58,6 +58,15 @@ pub async fn serve(
     let desk = Desk::live(executor, origin, live);
     let limits = Limits { proxies, ..Limits::default() };
     let server = Server::start(desk, listener, limits)?.sealing(keys);
+    let server = match listen.metrics_listen {
+        Some(address) => {
+            let listener = tokio::net::TcpListener::bind(address).await;
+            let listener = listener.with_context(|| format!("can not listen on {address}"))?;
+            tracing::info!("metrics on http://{}/metrics", listener.local_addr()?);
+            server.metered(listener)
+        }
+        None => server,
+    };
     tracing::info!("listening on http://{}", server.address());
     // Whoever reads may have gone; the server stays.
     let _ = writeln!(std::io::stdout(), "http://{}", server.address());

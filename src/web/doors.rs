@@ -156,6 +156,7 @@ pub const DOORS: &[Door] = &[
     post("/admin/rules", May::Desk(Matter::DeskRules)),
     get("/admin/erase", May::Desk(Matter::Erase)),
     post("/admin/erase", May::Desk(Matter::Erase)),
+    get("/measures", May::Desk(Matter::Board)),
     get("/audit", May::Desk(Matter::Audit)),
     get("/audit/export.csv", May::Desk(Matter::Audit)),
     get("/audit/export.jsonl", May::Desk(Matter::Audit)),

@@ -20,6 +20,7 @@
 //! | `live/` | live streams |
 //! | `enter` | pages for everyone: links, taste, errors |
 //! | `positions` | where riders say that they are |
+//! | `metrics` | the meters of a node, on an address of their own |
 //! | `uploads` | files that somebody looks at before they are imported |
 //! | `account/` | one's own account |
 //! | `admin/` | pages for keeping the desk |
@@ -45,6 +46,7 @@ mod gate;
 mod headers;
 mod live;
 mod mask;
+mod metrics;
 mod pace;
 mod page;
 mod password;

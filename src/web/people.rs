@@ -161,6 +161,7 @@ impl Seat {
     /// The pages for keeping the desk that this reader may see: the address, and the key of the word.
     fn places(&self) -> Vec<(&'static str, &'static str)> {
         let all = [
+            ("/measures", "nav-measures", Matter::Board),
             ("/admin/riders", "nav-riders", Matter::RiderLinks),
             ("/admin/staff", "nav-staff", Matter::SeeStaff),
             ("/admin/regions", "nav-regions", Matter::Policies),

@@ -29,6 +29,7 @@ use super::{
     Desk,
     crowd::{Crowd, Hold, Place},
     headers::Patience,
+    metrics,
     peer::{Networks, Peer},
     router,
     whole::Whole,
@@ -138,6 +139,13 @@ impl Server {
     pub fn sealing(self, keys: Keys) -> Self {
         let sealer = Some(Sealer::start(self.desk.db().clone(), keys));
         Self { sealer, ..self }
+    }
+
+    /// The same with the node's meters on an address of their own, which whoever reaches it may read.
+    #[must_use]
+    pub fn metered(mut self, listener: TcpListener) -> Self {
+        self.background.push(metrics::start(self.desk.clone(), listener));
+        self
     }
 
     /// Where it listens.

@@ -18,6 +18,7 @@ mod lists;
 mod live;
 mod locks;
 mod log;
+mod measures;
 mod opening;
 mod parity;
 mod people;

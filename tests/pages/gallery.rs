@@ -490,6 +490,7 @@ async fn personal(room: &mut Room) {
     room.site.desk.executor.erase_task(&ADMIN, task, EraseReason::Asked).await.unwrap();
     room.open(&mut dora, "personal_erased", &path).await;
     room.open(&mut dora, "personal_erased_board", "/board?show=cancelled").await;
+    room.open(&mut dora, "measures", "/measures?hours=24").await;
     let mut ada = room.enter(&ADMIN).await;
     let form = room.open(&mut ada, "personal_erase", "/admin/erase?of=T10001").await;
     let form = form.form("/admin/erase").with("reason", "asked");

@@ -124,6 +124,30 @@ fn names<T: ToString>(values: &[T]) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
 }
 
+/// The figures and charts of the page of measures.
+const MEASURES: [&str; 19] = [
+    "requests",
+    "grabbed",
+    "empty",
+    "first-batch",
+    "nobody",
+    "wait-p50",
+    "wait-p95",
+    "contenders",
+    "reassigned",
+    "expired",
+    "handed-back",
+    "shown",
+    "latency-p50",
+    "latency-p95",
+    "latency-p99",
+    "replayed",
+    "conflicts",
+    "streams",
+    "lagged",
+];
+const CHARTS: [&str; 3] = ["refusals", "rounds", "waits"];
+
 /// Keys that are put together: the first part, and all that may follow.
 fn families() -> Vec<(&'static str, Vec<String>)> {
     let own = |values: &[&str]| -> Vec<String> { values.iter().map(|v| (*v).to_owned()).collect() };
@@ -213,6 +237,13 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("step-", own(&["done", "now", "later"])),
         ("reveal-which-", names(Which::ALL)),
         ("reveal-for-", names(RevealReason::ALL)),
+        ("measures-hours-", own(&["1", "24", "168"])),
+        ("measure-", own(&MEASURES)),
+        ("measure-help-", own(&MEASURES)),
+        ("chart-", own(&CHARTS)),
+        ("chart-help-", own(&CHARTS)),
+        ("chart-of-", own(&CHARTS)),
+        ("chart-share-", own(&CHARTS)),
         ("erase-for-", names(EraseReason::ALL)),
         ("import-", own(&["waiting", "running", "done", "broken", "unread"])),
         // Those of forms, and those that the desk itself gives.

@@ -22,6 +22,7 @@ mod import;
 mod kept;
 mod live;
 mod locales;
+mod measures;
 mod personal;
 mod problems;
 mod rider;

@@ -137,6 +137,7 @@ async fn settle(shared: &Shared, jobs: Vec<Job>, later: &mut Vec<Job>) {
                     look_up(shared, &mut jobs, is_sure).await;
                 }
             }
+            shared.meters.tried(remedy == Remedy::Again);
             let patient = since.elapsed() <= shared.settings.patience;
             match (remedy, &failure) {
                 (Remedy::Again, Failure::Begin(_)) if patient => {}
@@ -238,6 +239,7 @@ fn after_commit() -> store::Result<()> {
 
 /// Answers everyone and wakes the readers.
 fn deliver(shared: &Shared, jobs: Vec<Job>, batch: Batch, later: &mut Vec<Job>) {
+    shared.meters.tried(false);
     if batch.writes {
         shared.pulse.ready();
     }
@@ -265,6 +267,7 @@ fn deliver(shared: &Shared, jobs: Vec<Job>, batch: Batch, later: &mut Vec<Job>) 
 
 /// Sends an answer. Whoever asked may have left; the command was decided all the same.
 pub(super) fn answer(job: Job, answer: Result<Reply, Error>) {
+    job.meters.answered(job.command.what.verb(), &answer, job.since.elapsed());
     let _ = job.answer.send(answer);
 }
 

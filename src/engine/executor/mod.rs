@@ -54,7 +54,7 @@ use crate::{
         decide::Denial,
         fingerprint::{Fingerprint, key_hash},
     },
-    engine::{health::Pulse, positions::Positions, signals::Signals},
+    engine::{health::Pulse, meters::Meters, positions::Positions, signals::Signals},
     store::{Db, Product},
 };
 
@@ -98,6 +98,7 @@ struct Job {
     fingerprint: Fingerprint,
     key_hash: Option<String>,
     since: Instant,
+    meters: Arc<Meters>,
     /// Whether the last transaction was to store an answer for it.
     fresh: bool,
     /// Whether a commit with it in it failed in a way that may have counted.
@@ -106,7 +107,11 @@ struct Job {
 }
 
 impl Job {
-    fn new(command: Command, answer: oneshot::Sender<Result<Reply, Error>>) -> Self {
+    fn new(
+        command: Command,
+        meters: Arc<Meters>,
+        answer: oneshot::Sender<Result<Reply, Error>>,
+    ) -> Self {
         let principal = command.actor.principal();
         let hash = command.key.as_ref().map(|key| key_hash(&principal, key));
         Self {
@@ -114,6 +119,7 @@ impl Job {
             principal,
             key_hash: hash,
             since: Instant::now(),
+            meters,
             fresh: false,
             doubt: false,
             command,
@@ -140,6 +146,7 @@ struct Shared {
     db: Db,
     settings: Settings,
     pulse: Arc<Pulse>,
+    meters: Arc<Meters>,
     positions: Positions,
     signals: Signals,
     head: watch::Sender<i64>,
@@ -169,6 +176,7 @@ impl Executor {
             signals,
             settings,
             pulse: Arc::new(Pulse::default()),
+            meters: Arc::default(),
             head: watch::Sender::new(0),
             offers: watch::Sender::new(0),
         });
@@ -221,7 +229,7 @@ impl Executor {
         }
         let urgent = matches!(command.what.verb(), Verb::Expire | Verb::Accept | Verb::Decline);
         let (sender, answer) = oneshot::channel();
-        let job = Job::new(command, sender);
+        let job = Job::new(command, Arc::clone(&self.shared.meters), sender);
         let entrances = self.entrances.read().map_err(|_| Error::Busy)?;
         let Some(entrance) = entrances.get(lane_of(&job, entrances.len())) else {
             return Err(Error::Unavailable { unknown: false });
@@ -234,6 +242,11 @@ impl Executor {
     /// Whether commands can be taken.
     pub fn pulse(&self) -> Arc<Pulse> {
         Arc::clone(&self.shared.pulse)
+    }
+
+    /// What it counts.
+    pub fn meters(&self) -> &Meters {
+        &self.shared.meters
     }
 
     /// The number of the last event that this executor has committed; wakes at every commit. A hint: what is true

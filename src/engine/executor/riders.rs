@@ -1,7 +1,7 @@
 //! Changes of riders. Who is shut out, or moved to another region, loses the waiting offers in the same
 //! transaction.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use tokio::sync::oneshot;
 
@@ -158,7 +158,7 @@ async fn try_change(
         let act = Act::Withdraw { reason: Reason::parse(reason) };
         let what = What::Change { task: task.id, revision: task.revision, act };
         let command = Command { actor: Actor::System, key: None, lang: Lang::En, what };
-        Job::new(command, oneshot::channel().0)
+        Job::new(command, Arc::default(), oneshot::channel().0)
     };
     let jobs: Vec<_> = waiting.iter().map(withdraw).collect();
     let batch = batch::run(&mut tx, &jobs, Some((rider, change, actor)), shared).await?;

@@ -13,6 +13,7 @@
 //! | `create` | a new task by hand |
 //! | `reveal` | a masked phone number is shown, with a reason |
 //! | `audit` | the log as a whole, for auditors: searched, exported |
+//! | `measures` | how dispatching goes, in figures |
 //! | `rules`, `access` | the table, the codes and the doors, as the program has them |
 
 mod access;
@@ -23,6 +24,7 @@ mod command;
 mod create;
 mod import;
 mod import_file;
+mod measures;
 mod pool;
 mod reasons;
 mod reveal;
@@ -65,6 +67,7 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/audit", get(audit::page))
         .route("/audit/export.csv", get(audit::csv))
         .route("/audit/export.jsonl", get(audit::jsonl))
+        .route("/measures", get(measures::page))
         .route("/rules", get(rules::page))
         .route("/rules/access", get(access::page))
         .layer(sessions(desk, "desk", Lifetime::STAFF))
