@@ -58,7 +58,8 @@ impl Scene {
         };
         let token = if door.path.contains("/offers/") { &self.offer } else { &guessed };
         let verb = if door.path.starts_with("/rider/") { "accept" } else { "cancel" };
-        door.path.replace("{id}", &id).replace("{token}", token).replace("{verb}", verb)
+        let path = door.path.replace("{id}", &id).replace("{token}", token);
+        path.replace("{verb}", verb).replace("{signal}", "1")
     }
 
     /// Everything that could have been changed, as it stands.

@@ -175,10 +175,7 @@ pub(super) fn charts(measures: &Measures) -> Vec<Chart> {
     for until in WAITS_S.into_iter().chain([i64::MAX / 1_000]) {
         let fits = |ms: &&i64| **ms >= from && **ms < until * 1_000;
         let count = signed(waits.iter().filter(fits).count() as u64);
-        let label = match WAITS_S.contains(&until) {
-            true => format!("< {until} s"),
-            false => format!("≥ {} s", WAITS_S[WAITS_S.len() - 1]),
-        };
+        let label = if WAITS_S.contains(&until) { format!("< {until} s") } else { format!("≥ {} s", WAITS_S[WAITS_S.len() - 1]) };
         lengths.push((label, count, per_cent(count, owned)));
         from = until * 1_000;
     }

@@ -10,31 +10,36 @@
 //! that: riders send again. The index is filled from it at the start. While it can not be written, the last position of
 //! each rider waits, and no more; nobody is turned away and the desk stays ready.
 //!
+//! | file | |
+//! |---|---|
+//! | `waiting` | what is not in the database yet |
+//! | `fill` | the index from the database |
+//!
 //! Several nodes share an index in Redis. Without one, each has its own, and learns every ten seconds what riders have
 //! told the others.
 
+mod fill;
+mod waiting;
+
 use std::{
-    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::{
     sync::{Notify, watch},
     task::JoinHandle,
 };
 
+use self::waiting::{Waiting, in_turn, latest};
 use crate::{
-    clock::{Entropy, SystemEntropy},
     domain::{
-        fingerprint::hex,
         fix::Fix,
         id::{RegionId, RiderId, Timestamp},
     },
     engine::signals::Signals,
     locate::{Away, Locator},
-    store::{self, Db, Located, Product, Tx},
+    store::{self, Db, Tx},
 };
 
 /// How many positions are written in one transaction: commands wait for it, on SQLite.
@@ -43,9 +48,6 @@ const CHUNK: usize = 1_000;
 const GATHER: Duration = Duration::from_millis(250);
 /// How long to wait after it could not be written.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How many positions are read at once when the index is filled, and noted at once.
-const PAGE: i64 = 10_000;
-const AT_ONCE: usize = 64;
 /// How often it is looked whether the index has lost somebody, and what came by other nodes.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
 
@@ -59,50 +61,6 @@ struct Inner {
     signals: Signals,
     waiting: Mutex<Waiting>,
     wake: Notify,
-}
-
-/// What is not in the database yet.
-#[derive(Debug, Default)]
-struct Waiting {
-    last: HashMap<RiderId, Fix>,
-    /// Who has waited for the longest comes first. Riders who were forgotten may still be in it.
-    order: VecDeque<RiderId>,
-}
-
-impl Waiting {
-    fn put(&mut self, rider: RiderId, fix: Fix) {
-        match self.last.get_mut(&rider) {
-            Some(known) => *known = if fix.follows(known) { fix } else { *known },
-            None => {
-                self.last.insert(rider, fix);
-                self.order.push_back(rider);
-            }
-        }
-    }
-
-    /// The next few, which go on waiting until they are written.
-    fn next(&mut self, most: usize) -> Vec<(RiderId, Fix)> {
-        let mut next = HashMap::new();
-        while next.len() < most
-            && let Some(rider) = self.order.pop_front()
-        {
-            if let Some(fix) = self.last.get(&rider) {
-                next.insert(rider, *fix);
-            }
-        }
-        next.into_iter().collect()
-    }
-
-    /// These were written: only what came meanwhile waits on.
-    fn written(&mut self, done: &[(RiderId, Fix)]) {
-        for (rider, fix) in done {
-            if self.last.get(rider) == Some(fix) {
-                self.last.remove(rider);
-            } else {
-                self.order.push_back(*rider);
-            }
-        }
-    }
 }
 
 /// What became of some positions of a rider.
@@ -127,52 +85,6 @@ impl Positions {
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Fills the index from the database. Positions that were noted meanwhile stay. Returns how many were read.
-    ///
-    /// # Errors
-    /// Whatever the database says. That the index is away is logged: it is filled once it is back.
-    pub async fn load(&self, db: &Db) -> store::Result<usize> {
-        let mut name = [0; 8];
-        SystemEntropy.fill(&mut name).map_err(|error| store::Error::Driver(error.into()))?;
-        let name = hex(&name);
-        if let Err(away) = self.0.locator.begin(&name).await {
-            tracing::warn!(%away, "the index of positions is not filled");
-            return Ok(0);
-        }
-        let (mut tx, mut last, mut read) = (db.read().await?, RiderId(0), 0);
-        loop {
-            let page = tx.fixes(last, PAGE).await?;
-            let Some(end) = page.last() else { break };
-            last = end.rider;
-            read += page.len();
-            let note = |at: Located| self.0.locator.note(at.region, at.rider, at.fix);
-            let noted: Result<Vec<_>, _> =
-                stream::iter(page).map(note).buffer_unordered(AT_ONCE).try_collect().await;
-            if let Err(away) = noted {
-                tracing::warn!(%away, "the index of positions is not filled");
-                return Ok(read);
-            }
-        }
-        if !matches!(self.0.locator.filled(&name).await, Ok(true)) {
-            tracing::warn!(
-                "the index of positions is not filled: it was emptied, or somebody else fills it"
-            );
-        }
-        Ok(read)
-    }
-
-    /// Fills an index that has lost somebody, and one that does not learn what other nodes are told.
-    async fn look_again(&self, db: &Db) {
-        let alone =
-            matches!(self.0.locator, Locator::Memory(_)) && db.product() == Product::Postgres;
-        if !alone && !matches!(self.0.locator.is_whole().await, Ok(false)) {
-            return;
-        }
-        if let Err(error) = self.load(db).await {
-            tracing::warn!(%error, "the index of positions is not filled");
-        }
     }
 
     /// Notes where a rider of `region` is. All positions are from one message and one device; `stored` is the last one
@@ -313,26 +225,6 @@ impl Positions {
         }
         Ok(written)
     }
-}
-
-/// The one that follows all others.
-fn latest<const N: usize>(known: [Option<Fix>; N]) -> Option<Fix> {
-    known.into_iter().flatten().reduce(|last, fix| if fix.follows(&last) { fix } else { last })
-}
-
-/// Which of some positions are newer than all before them by number, whatever order they came in.
-fn in_turn(before: Option<Fix>, fixes: &[Fix]) -> Vec<bool> {
-    let mut order: Vec<usize> = (0..fixes.len()).collect();
-    order.sort_by_key(|index| fixes[*index].seq);
-    let (mut newer, mut last) = (vec![false; fixes.len()], before);
-    for index in order {
-        let fix = fixes[index];
-        if last.is_none_or(|last| fix.follows(&last)) {
-            newer[index] = true;
-            last = Some(fix);
-        }
-    }
-    newer
 }
 
 async fn write(db: &Db, chunk: &[(RiderId, Fix)]) -> store::Result<()> {
