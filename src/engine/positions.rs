@@ -69,12 +69,11 @@ struct Waiting {
 
 impl Waiting {
     fn put(&mut self, rider: RiderId, fix: Fix) {
-        match self.last.get_mut(&rider) {
-            Some(known) => *known = if fix.follows(known) { fix } else { *known },
-            None => {
-                self.last.insert(rider, fix);
-                self.order.push_back(rider);
-            }
+        if let Some(known) = self.last.get_mut(&rider) {
+            *known = if fix.follows(known) { fix } else { *known };
+        } else {
+            self.last.insert(rider, fix);
+            self.order.push_back(rider);
         }
     }
 

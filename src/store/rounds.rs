@@ -53,8 +53,8 @@ const SEARCHED: Sql = setwise!(
      WHERE n.id IS NOT NULL OR p.task_id IS NOT NULL OR s.task_id IS NOT NULL"
 );
 const ANSWERED: Sql = setwise!(
-    "UPDATE round_candidate SET answer = r.answer, answered_at = r.at FROM ",
-    rows(task int, rider int, answer text, at int),
+    "UPDATE round_candidate SET answer = r.said, answered_at = r.at FROM ",
+    rows(task int, rider int, said text, at int),
     " JOIN round n ON n.task_id = r.task AND n.status = 'running' WHERE round_candidate.round_id = n.id \
      AND round_candidate.rider_id = r.rider AND round_candidate.nonce IS NOT NULL \
      AND round_candidate.answer IS NULL"
@@ -251,7 +251,7 @@ impl Tx {
         struct Answer {
             task: i64,
             rider: i64,
-            answer: &'static str,
+            said: &'static str,
             at: i64,
         }
         #[derive(Serialize)]
@@ -265,7 +265,7 @@ impl Tx {
             .filter_map(|end| {
                 let (rider, answer) = end.answer?;
                 let (task, at) = (end.task.0, end.at.0);
-                Some(Answer { task, rider: rider.0, answer: answer.as_str(), at })
+                Some(Answer { task, rider: rider.0, said: answer.as_str(), at })
             })
             .collect();
         if !answers.is_empty() {

@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn the_pool_says_why() {
         let of = |asked, declined, offers| {
-            reason(&Progress { asked, declined, offers, ..Progress::default() })
+            reason(&Progress { offers, asked, declined, ..Progress::default() })
         };
         assert_eq!(of(0, 0, 0), PoolReason::NobodyFound);
         assert_eq!(of(4, 4, 0), PoolReason::AllDeclined);

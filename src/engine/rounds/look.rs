@@ -130,12 +130,11 @@ async fn ranked(
     found: &Found,
     now: Timestamp,
 ) -> store::Result<Looked> {
-    let (ids, radius_m) = match &found.near {
-        Some(near) => (near.iter().map(|near| near.rider).collect(), Some(wanted.radius_m)),
-        None => {
-            let most = i64::try_from(found.limit).unwrap_or(i64::MAX);
-            (tx.riders_on_duty(region.id, most).await?, None)
-        }
+    let (ids, radius_m) = if let Some(near) = &found.near {
+        (near.iter().map(|near| near.rider).collect(), Some(wanted.radius_m))
+    } else {
+        let most = i64::try_from(found.limit).unwrap_or(i64::MAX);
+        (tx.riders_on_duty(region.id, most).await?, None)
     };
     let near = found.near.iter().flatten();
     let places: Places =

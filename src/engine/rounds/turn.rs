@@ -76,10 +76,13 @@ impl Rounds {
                 continue;
             }
             let mut tx = self.executor.db().begin().await?;
-            if !tx.lock_tasks(&[task]).await?.iter().any(|task| *task == view.task) {
+            if !tx.lock_tasks(&[task]).await?.contains(&view.task) {
                 tx.rollback().await?;
                 // Either it has changed since, or somebody changes it now.
-                if self.moved(&view).await? { continue } else { return Ok(Turned::Later) }
+                if self.moved(&view).await? {
+                    continue;
+                }
+                return Ok(Turned::Later);
             }
             // Another node may have had the same turn.
             if tx.search_of(task).await? != view.search {

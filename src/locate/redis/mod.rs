@@ -119,7 +119,9 @@ impl Index {
         loop {
             let (found, rough) = self.rough(region, from, within, count).await?;
             let mut best = Best::new(from, radius_m, limit, wanted);
-            rough.iter().for_each(|(rider, _, fix)| best.offer(*rider, fix));
+            for (rider, _, fix) in &rough {
+                best.offer(*rider, fix);
+            }
             // Whoever was left out is at least as far as the last of them, about.
             let last_m = rough.iter().map(|(_, metres, _)| *metres).fold(0.0, f64::max);
             if all || found < count || best.worst_m() < last_m / STRETCH - BLUR_M {

@@ -110,7 +110,7 @@ pub(super) async fn pool(
     let mut found = tx.manual_pool(&listing).await.map_err(failed)?;
     let more = i64::try_from(found.len()).is_ok_and(|found| found > PAGE);
     found.truncate(usize::try_from(PAGE).unwrap_or_default());
-    let next_cursor = found.last().filter(|_| more).map(|last| cursor(last));
+    let next_cursor = found.last().filter(|_| more).map(cursor);
     let items = found.iter().map(|pooled| PooledItem::of(pooled, now)).collect();
     Ok(Json(PoolPage { items, next_cursor, server_time: now }))
 }
