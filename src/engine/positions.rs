@@ -13,8 +13,10 @@
 //! Several nodes share an index in Redis. Without one, each has its own, and learns every ten seconds what riders have
 //! told the others.
 
+mod waiting;
+
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -25,6 +27,7 @@ use tokio::{
     task::JoinHandle,
 };
 
+use self::waiting::Waiting;
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::{
@@ -57,49 +60,6 @@ struct Inner {
     locator: Locator,
     waiting: Mutex<Waiting>,
     wake: Notify,
-}
-
-/// What is not in the database yet.
-#[derive(Debug, Default)]
-struct Waiting {
-    last: HashMap<RiderId, Fix>,
-    /// Who has waited for the longest comes first. Riders who were forgotten may still be in it.
-    order: VecDeque<RiderId>,
-}
-
-impl Waiting {
-    fn put(&mut self, rider: RiderId, fix: Fix) {
-        if let Some(known) = self.last.get_mut(&rider) {
-            *known = if fix.follows(known) { fix } else { *known };
-        } else {
-            self.last.insert(rider, fix);
-            self.order.push_back(rider);
-        }
-    }
-
-    /// The next few, which go on waiting until they are written.
-    fn next(&mut self, most: usize) -> Vec<(RiderId, Fix)> {
-        let mut next = HashMap::new();
-        while next.len() < most
-            && let Some(rider) = self.order.pop_front()
-        {
-            if let Some(fix) = self.last.get(&rider) {
-                next.insert(rider, *fix);
-            }
-        }
-        next.into_iter().collect()
-    }
-
-    /// These were written: only what came meanwhile waits on.
-    fn written(&mut self, done: &[(RiderId, Fix)]) {
-        for (rider, fix) in done {
-            if self.last.get(rider) == Some(fix) {
-                self.last.remove(rider);
-            } else {
-                self.order.push_back(*rider);
-            }
-        }
-    }
 }
 
 /// What became of some positions of a rider.
