@@ -200,7 +200,7 @@ impl Evening<'_> {
                 declined.extend(said_no.map(|line| line.rider));
             }
             let took = self.town.desk.events(*task).await.into_iter();
-            let took = took.filter(|event| event.action == "grab" || event.action == "accept");
+            let mut took = took.filter(|event| event.action == "grab" || event.action == "accept");
             let of = |round: &Round| {
                 let asked = ledger.iter().filter(|line| line.round == round.id);
                 let asked = asked.filter(|line| line.asked.is_ok()).count();
@@ -213,7 +213,7 @@ impl Evening<'_> {
                     owner: row.state.rider().map(|rider| rider.0),
                     rounds: rounds.iter().map(of).collect(),
                     pooled: pooled.map(|pooled| pooled.reason.to_string()),
-                    took_ms: took.last().map(|event| event.occurred_at - ordered.0),
+                    took_ms: took.next_back().map(|event| event.occurred_at - ordered.0),
                 },
             );
         }
