@@ -1,6 +1,6 @@
 //! Who is nearest: ours against Redis `GEOSEARCH` on the same data in one run, with the controls printed.
 //!
-//! `cargo bench --bench locate --features redis` needs `redis-server`, which it starts by itself. `BENCH_SEARCHES` (default
+//! `cargo bench --bench locate` needs `redis-server`, which it starts by itself. `BENCH_SEARCHES` (default
 //! 3000) is how many searches are timed each time; `BENCH_SECONDS` (default 60) how long 60,000 fixes/s last.
 
 mod city;
@@ -160,7 +160,7 @@ pub async fn timed(
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(async move {
             let began = Instant::now();
-            let far = began + Duration::from_secs(3_600);
+            let far = began + Duration::from_hours(1);
             let done = std::cell::Cell::new(0_u64);
             let mut note = note;
             tokio::select! {

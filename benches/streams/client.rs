@@ -78,7 +78,7 @@ impl Ears {
     }
 
     /// The streams of a rider.
-    pub fn of_rider(&self, rider: usize, count: usize) -> Range<usize> {
+    pub fn of_rider(rider: usize, count: usize) -> Range<usize> {
         let first = rider * super::PER_TOKEN;
         first..(first + super::PER_TOKEN).min(count)
     }

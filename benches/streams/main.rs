@@ -63,7 +63,8 @@ async fn main() {
         offers(&mut commands, &ears, rounds, count).await;
         hints(&mut commands, &ears, rounds, count).await;
         if count > 1 {
-            let each = memory * 1_024.0 / count as f64;
+            let each =
+                memory * 1_024.0 / f64::from(u32::try_from(count).expect("streams are fewer"));
             println!(
                 "\nmemory: {memory:.0} MiB more with {count} streams, {each:.1} KiB each; {before:.0} MiB before\n"
             );
@@ -114,7 +115,7 @@ async fn offers(commands: &mut Commands, ears: &Ears, rounds: usize, count: usiz
         let task = commands.create().await;
         tokio::time::sleep(APART).await;
         let rider = (round * 7) % count.div_ceil(PER_TOKEN);
-        let listening = ears.of_rider(rider, count);
+        let listening = Ears::of_rider(rider, count);
         let sent = Instant::now();
         let wait = ears.heard("event", sent, listening);
         let number = i64::try_from(rider).expect("a number");

@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Args, Clone)]
 pub struct PositionsAt {
     /// The index of riders' positions that several nodes share, such as `redis://host:6379`; each node has one of its
-    /// own if missing. Needs a program built with the feature `redis`.
+    /// own if missing.
     #[arg(long = "positions", env = "DISPATCH_POSITIONS", hide_env_values = true)]
     pub url: Option<String>,
 }

@@ -8,11 +8,10 @@
 //! |---|---|
 //! | [`memory`] | an index in this process, on H3 cells |
 //! | `best` | the nearest few of many |
-//! | `redis` | an index that several nodes share (feature `redis`) |
+//! | [`redis`](mod@redis) | an index that several nodes share |
 
 mod best;
 pub mod memory;
-#[cfg(feature = "redis")]
 pub mod redis;
 
 use crate::domain::{
@@ -37,12 +36,6 @@ pub struct Near {
 #[error("positions can not be had now: {0}")]
 pub struct Away(pub String);
 
-/// What stands before the address; the address itself may hold a password.
-#[cfg(not(feature = "redis"))]
-fn scheme(url: &str) -> &str {
-    url.split_once("://").map_or("an index elsewhere", |(scheme, _)| scheme)
-}
-
 /// Whom a search is for.
 pub type Wanted<'a> = &'a (dyn Fn(RiderId) -> bool + Send + Sync);
 
@@ -59,7 +52,6 @@ pub enum Locator {
     /// In this process.
     Memory(memory::Index),
     /// In Redis.
-    #[cfg(feature = "redis")]
     Redis(redis::Index),
 }
 
@@ -73,13 +65,10 @@ impl Locator {
     /// The index at `url`, such as `redis://host`; the one in this process if there is none.
     ///
     /// # Errors
-    /// If that is no address of an index, or of one that this program was not built for.
+    /// If that is no address of an index.
     pub fn open(url: Option<&str>) -> Result<Self, Away> {
         let Some(url) = url else { return Ok(Self::default()) };
-        #[cfg(feature = "redis")]
-        return redis::Index::open(url, "dispatch-desk").map(Self::Redis);
-        #[cfg(not(feature = "redis"))]
-        return Err(Away(format!("{} needs a program built with `--features redis`", scheme(url))));
+        redis::Index::open(url, "dispatch-desk").map(Self::Redis)
     }
 
     /// The nearest `limit` riders of `region` within `radius_m` metres of `from` (the edge counts as inside), of those whom
@@ -99,7 +88,6 @@ impl Locator {
     ) -> Result<Vec<Near>, Away> {
         match self {
             Self::Memory(index) => Ok(index.nearest(region, from, radius_m, limit, wanted)),
-            #[cfg(feature = "redis")]
             Self::Redis(index) => index.nearest(region, from, radius_m, limit, wanted).await,
         }
     }
@@ -112,7 +100,6 @@ impl Locator {
     pub async fn note(&self, region: RegionId, rider: RiderId, fix: Fix) -> Result<bool, Away> {
         match self {
             Self::Memory(index) => Ok(index.note(region, rider, fix)),
-            #[cfg(feature = "redis")]
             Self::Redis(index) => index.note(region, rider, fix).await,
         }
     }
@@ -124,7 +111,6 @@ impl Locator {
     pub async fn relocate(&self, region: RegionId, rider: RiderId) -> Result<(), Away> {
         match self {
             Self::Memory(index) => index.relocate(region, rider),
-            #[cfg(feature = "redis")]
             Self::Redis(index) => index.relocate(region, rider).await?,
         }
         Ok(())
@@ -137,7 +123,6 @@ impl Locator {
     pub async fn forget(&self, rider: RiderId) -> Result<(), Away> {
         match self {
             Self::Memory(index) => index.forget(rider),
-            #[cfg(feature = "redis")]
             Self::Redis(index) => index.forget(rider).await?,
         }
         Ok(())
@@ -150,7 +135,6 @@ impl Locator {
     pub async fn of(&self, rider: RiderId) -> Result<Option<Fix>, Away> {
         match self {
             Self::Memory(index) => Ok(index.of(rider)),
-            #[cfg(feature = "redis")]
             Self::Redis(index) => index.of(rider).await,
         }
     }
@@ -162,7 +146,6 @@ impl Locator {
     pub async fn count(&self) -> Result<usize, Away> {
         match self {
             Self::Memory(index) => Ok(index.count()),
-            #[cfg(feature = "redis")]
             Self::Redis(index) => index.count().await,
         }
     }
@@ -174,7 +157,6 @@ impl Locator {
     pub async fn is_whole(&self) -> Result<bool, Away> {
         match self {
             Self::Memory(_) => Ok(true),
-            #[cfg(feature = "redis")]
             Self::Redis(index) => index.is_whole().await,
         }
     }
@@ -183,11 +165,9 @@ impl Locator {
     ///
     /// # Errors
     /// [`Away`].
-    #[cfg_attr(not(feature = "redis"), expect(unused_variables, reason = "only Redis asks"))]
     pub async fn begin(&self, name: &str) -> Result<(), Away> {
         match self {
             Self::Memory(_) => Ok(()),
-            #[cfg(feature = "redis")]
             Self::Redis(index) => index.begin(name).await,
         }
     }
@@ -196,11 +176,9 @@ impl Locator {
     ///
     /// # Errors
     /// [`Away`].
-    #[cfg_attr(not(feature = "redis"), expect(unused_variables, reason = "only Redis asks"))]
     pub async fn filled(&self, name: &str) -> Result<bool, Away> {
         match self {
             Self::Memory(_) => Ok(true),
-            #[cfg(feature = "redis")]
             Self::Redis(index) => index.filled(name).await,
         }
     }

@@ -1,6 +1,17 @@
 //! One transaction on either database, and the macros that run one statement on both.
+//!
+//! What runs a statement is the same four functions for all of them, with futures that have no type of their own: each
+//! caller's future is checked and compiled anew, and with the library's whole future inside of each the compiler would
+//! spend most of its time on that.
 
-use sqlx::{Postgres, Sqlite, Transaction};
+use std::pin::Pin;
+
+use sqlx::{
+    FromRow, PgConnection, Postgres, Row, Sqlite, SqliteConnection, Transaction,
+    postgres::{PgArguments, PgQueryResult, PgRow},
+    query::Query,
+    sqlite::{SqliteArguments, SqliteQueryResult, SqliteRow},
+};
 
 use super::{
     db::Time,
@@ -24,6 +35,7 @@ pub(super) enum Driver {
 
 /// Runs one body against whichever database is live; it is compiled once per driver. The body sees the
 /// connection and the statement's text for that database.
+#[cfg(test)]
 macro_rules! on {
     ($tx:expr, $sql:expr, |$conn:ident, $text:ident| $body:expr) => {
         match &mut $tx.driver {
@@ -42,22 +54,82 @@ macro_rules! on {
 /// Executes a statement with its parameters and says how many rows it touched.
 macro_rules! execute {
     ($tx:expr, $sql:expr $(, $bind:expr)* $(,)?) => {
-        $crate::store::tx::on!($tx, $sql, |conn, text| {
-            sqlx::query(text)$(.bind($bind))*.execute(conn).await?.rows_affected()
-        })
+        match &mut $tx.driver {
+            $crate::store::tx::Driver::Sqlite(tx) => {
+                let query = sqlx::query($sql.sqlite)$(.bind($bind))*;
+                $crate::store::tx::done_on_sqlite(tx, query).await?.rows_affected()
+            }
+            $crate::store::tx::Driver::Postgres(tx) => {
+                let query = sqlx::query($sql.postgres)$(.bind($bind))*;
+                $crate::store::tx::done_on_postgres(tx, query).await?.rows_affected()
+            }
+        }
     };
 }
 
 /// Fetches all rows of a statement as a type that reads them by column name.
 macro_rules! fetch {
     ($tx:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        $crate::store::tx::on!($tx, $sql, |conn, text| {
-            sqlx::query_as::<_, $row>(text)$(.bind($bind))*.fetch_all(conn).await?
-        })
+        match &mut $tx.driver {
+            $crate::store::tx::Driver::Sqlite(tx) => {
+                let query = sqlx::query($sql.sqlite)$(.bind($bind))*;
+                $crate::store::tx::typed::<$row, _>(&$crate::store::tx::rows_on_sqlite(tx, query).await?)?
+            }
+            $crate::store::tx::Driver::Postgres(tx) => {
+                let query = sqlx::query($sql.postgres)$(.bind($bind))*;
+                $crate::store::tx::typed::<$row, _>(&$crate::store::tx::rows_on_postgres(tx, query).await?)?
+            }
+        }
     };
 }
 
-pub(super) use {execute, fetch, on};
+/// What a statement will have come to.
+pub(super) type Running<'c, T> = Pin<Box<dyn Future<Output = sqlx::Result<T>> + Send + 'c>>;
+
+/// Executes a statement on SQLite.
+pub(super) fn done_on_sqlite<'c>(
+    conn: &'c mut SqliteConnection,
+    query: Query<'c, Sqlite, SqliteArguments>,
+) -> Running<'c, SqliteQueryResult> {
+    Box::pin(query.execute(conn))
+}
+
+/// Executes a statement on PostgreSQL.
+pub(super) fn done_on_postgres<'c>(
+    conn: &'c mut PgConnection,
+    query: Query<'c, Postgres, PgArguments>,
+) -> Running<'c, PgQueryResult> {
+    Box::pin(query.execute(conn))
+}
+
+/// The rows of a statement on SQLite.
+pub(super) fn rows_on_sqlite<'c>(
+    conn: &'c mut SqliteConnection,
+    query: Query<'c, Sqlite, SqliteArguments>,
+) -> Running<'c, Vec<SqliteRow>> {
+    Box::pin(query.fetch_all(conn))
+}
+
+/// The rows of a statement on PostgreSQL.
+pub(super) fn rows_on_postgres<'c>(
+    conn: &'c mut PgConnection,
+    query: Query<'c, Postgres, PgArguments>,
+) -> Running<'c, Vec<PgRow>> {
+    Box::pin(query.fetch_all(conn))
+}
+
+/// Rows as the type that reads them.
+pub(super) fn typed<T, R>(rows: &[R]) -> sqlx::Result<Vec<T>>
+where
+    R: Row,
+    T: for<'r> FromRow<'r, R>,
+{
+    rows.iter().map(T::from_row).collect()
+}
+
+#[cfg(test)]
+pub(super) use on;
+pub(super) use {execute, fetch};
 
 /// The instant of the store: on PostgreSQL the database's own clock, read when asked for and not at
 /// the start of the transaction.

@@ -28,17 +28,17 @@ const CODES: i64 = 5;
 const CODES_MS: i64 = 15 * 60_000;
 
 /// How many seconds to wait before the next try.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Wait(i64);
 
 impl Wait {
     /// What the page says about it.
-    pub(super) fn words(&self, lang: Lang) -> String {
+    pub(super) fn words(self, lang: Lang) -> String {
         words(lang, "sign-in-wait", &[("v", &self.0.to_string())])
     }
 
     /// A page that says it, as an answer that scripts understand as well.
-    pub(super) fn answer(&self, mut page: Response) -> Response {
+    pub(super) fn answer(self, mut page: Response) -> Response {
         *page.status_mut() = StatusCode::TOO_MANY_REQUESTS;
         page.headers_mut().insert(header::RETRY_AFTER, self.0.into());
         page

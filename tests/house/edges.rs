@@ -88,6 +88,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "engine",
             "import",
             "locate",
+            "store",
             "web",
             "acceptance",
             "client",
@@ -214,7 +215,7 @@ fn a_trespass_would_be_found() {
             "use crate::{\n    clock::Clock,\n    domain::{id::TaskId, task::Task},\n    engine::executor,\n};",
         ),
         ("engine/expiry.rs", "pub use crate::web;"),
-        ("main.rs", "use dispatch_desk::{\n    config::Config,\n    locate::Index,\n};"),
+        ("main.rs", "use dispatch_desk::{\n    config::Config,\n    simulate::Cast,\n};"),
         ("locate/memory.rs", "use crate :: x; use crate::  store::Db;"),
         ("new_room.rs", "use crate::domain::id::TaskId;"),
     ];

@@ -1,6 +1,8 @@
 //! The JSON API over HTTP: real servers, a client that holds every answer against the `OpenAPI` document, on SQLite and
 //! on PostgreSQL with two servers.
 
+#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
 #[path = "../harness/book.rs"]
 mod book;
 #[path = "../harness/mod.rs"]

@@ -44,7 +44,7 @@ fn rules() -> RoundRules {
 fn send<'a>(http: &'a Face, who: &Actor, path: &str, key: Option<&str>, body: &Value) -> Ask<'a> {
     let ask = http.request("POST", who, path);
     let ask = if body.is_null() { ask } else { ask.json(body) };
-    key.into_iter().fold(ask, |ask, key| ask.key(key))
+    key.into_iter().fold(ask, Ask::key)
 }
 
 /// Lets the desk do what is due; the server does the same by itself, and finds nothing left to do.

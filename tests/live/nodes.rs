@@ -88,7 +88,7 @@ async fn no_gap_and_little_delay_while_every_listener_is_killed() {
     for stream in &streams {
         assert_eq!(stream.numbers, (1..=last).collect::<Vec<_>>());
     }
-    let committed = committed.lock().unwrap();
+    let committed = committed.lock().unwrap().clone();
     let delays = came.iter().map(|(number, at)| at.saturating_duration_since(committed[number]));
     let mut delays: Vec<_> = delays.collect();
     delays.sort();

@@ -59,15 +59,6 @@ impl Program {
         self.origin.trim_start_matches("http://")
     }
 
-    /// How much memory it has, in bytes.
-    pub fn memory(&self) -> u64 {
-        let pid = self.child.id().expect("it runs");
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("its memory");
-        let kilobytes = line.split_whitespace().nth(1).expect("a number");
-        kilobytes.parse::<u64>().expect("a number") * 1_024
-    }
-
     /// Asks it to end, and waits until it has.
     pub async fn stop(mut self) {
         let pid = self.child.id().expect("it runs").to_string();

@@ -3,8 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod memory;
-#[cfg(feature = "redis")]
 mod redis;
-#[cfg(feature = "redis")]
 mod server;
 mod suite;

@@ -263,10 +263,11 @@ impl Page {
             .to_owned()
     }
 
-    /// All forms, in order.
+    /// All forms that send something, in order: those that only look (`get`) change nothing.
     pub fn forms(&self) -> Vec<Form> {
         let document = self.document();
-        document.select(&select("form")).map(Form::read).collect()
+        let looks = |form: &ElementRef<'_>| form.attr("method") == Some("get");
+        document.select(&select("form")).filter(|form| !looks(form)).map(Form::read).collect()
     }
 
     /// The form that is sent to `action`.

@@ -41,7 +41,8 @@ impl Stream {
                 };
                 let told =
                     (field("event: ").to_owned(), serde_json::from_str(field("data: ")).unwrap());
-                self.text = rest.to_owned();
+                let rest = rest.to_owned();
+                self.text = rest;
                 return Some(told);
             }
             let more = tokio::time::timeout(Duration::from_secs(20), self.answer.chunk()).await;

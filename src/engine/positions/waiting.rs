@@ -14,7 +14,9 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn put(&mut self, rider: RiderId, fix: Fix) {
-        if let Some(known) = self.last.get_mut(&rider) { *known = if fix.follows(known) { fix } else { *known } } else {
+        if let Some(known) = self.last.get_mut(&rider) {
+            *known = if fix.follows(known) { fix } else { *known };
+        } else {
             self.last.insert(rider, fix);
             self.order.push_back(rider);
         }

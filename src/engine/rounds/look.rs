@@ -130,7 +130,9 @@ async fn ranked(
     found: &Found,
     now: Timestamp,
 ) -> store::Result<Looked> {
-    let (ids, radius_m) = if let Some(near) = &found.near { (near.iter().map(|near| near.rider).collect(), Some(wanted.radius_m)) } else {
+    let (ids, radius_m) = if let Some(near) = &found.near {
+        (near.iter().map(|near| near.rider).collect(), Some(wanted.radius_m))
+    } else {
         let most = i64::try_from(found.limit).unwrap_or(i64::MAX);
         (tx.riders_on_duty(region.id, most).await?, None)
     };

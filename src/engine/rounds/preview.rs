@@ -69,7 +69,9 @@ impl Rounds {
     ) -> store::Result<(u32, Looked)> {
         let rules = &view.region.policy.rounds;
         let batch = instead.batch.unwrap_or(rules.batch);
-        let rungs: Vec<_> = if let Some(radius) = instead.radius_m { vec![(rung_of(&rules.ladder_m, radius), radius)] } else {
+        let rungs: Vec<_> = if let Some(radius) = instead.radius_m {
+            vec![(rung_of(&rules.ladder_m, radius), radius)]
+        } else {
             let ladder = (0..).zip(rules.ladder_m.iter().copied());
             ladder.skip_while(|(at, _)| *at < rung).collect()
         };

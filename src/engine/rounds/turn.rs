@@ -79,7 +79,10 @@ impl Rounds {
             if !tx.lock_tasks(&[task]).await?.contains(&view.task) {
                 tx.rollback().await?;
                 // Either it has changed since, or somebody changes it now.
-                if self.moved(&view).await? { continue }                return Ok(Turned::Later)
+                if self.moved(&view).await? {
+                    continue;
+                }
+                return Ok(Turned::Later);
             }
             // Another node may have had the same turn.
             if tx.search_of(task).await? != view.search {

@@ -142,6 +142,6 @@ pub(super) async fn page(
         may_offer: open && may,
         wrong,
     };
-    let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let status = if wrong.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(render(&page, lang, status))
 }

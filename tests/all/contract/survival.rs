@@ -93,7 +93,7 @@ const SAMPLES: &[(&str, &str)] = &[
         "(round_id, principal, request_key, fingerprint, rider_id, command, at, due_at) \
          VALUES (1, 'p', 'k', 'f', 1, '{}', 1, 2)",
     ),
-    ("log_cursor", "(reader, number) VALUES ('sample', 1)"),
+    ("log_cursor", ""),
 ];
 
 /// The columns of a table at this moment.

@@ -15,8 +15,8 @@ use super::*;
 
 /// Riders on shift at once in a large city.
 const ON_SHIFT: i64 = 8_185;
-/// Orders of each minute; the third one is the peak.
-const MINUTES: [usize; 6] = [20, 64, 113, 71, 38, 9];
+/// Orders of each minute; the second one is the peak.
+const MINUTES: [usize; 3] = [24, 113, 40];
 /// Of all orders, in percent: those that are cancelled, and those from where nobody rides.
 const CANCELLED: u8 = 5;
 const FAR_OUT: u8 = 3;
@@ -48,6 +48,8 @@ struct Evening<'a> {
     seed: u64,
     agenda: BTreeSet<(Timestamp, Deed)>,
     orders: Vec<(TaskId, Timestamp)>,
+    /// Those that somebody is still looked for.
+    active: Vec<TaskId>,
     /// The last round that riders have thought about.
     seen: i64,
     late: usize,
@@ -81,6 +83,7 @@ impl Evening<'_> {
         let task = self.town.desk.create_with(new).await;
         let now = node::time_of(self.town.desk);
         self.orders.push((task, now));
+        self.active.push(task);
         if rng.u8(0..100) < CANCELLED {
             self.agenda.insert((now.plus_ms(rng.i64(1_000..90_000)), Deed::Cancel(task)));
         }
@@ -88,9 +91,12 @@ impl Evening<'_> {
 
     /// What those who are asked are going to do about it.
     async fn heed(&mut self) {
-        let tasks: Vec<_> = self.orders.iter().map(|(task, _)| *task).collect();
+        let mut tx = self.town.desk.read().await;
+        self.active = tx.searching(&self.active).await.unwrap();
+        drop(tx);
+        self.active.sort_unstable();
         let mut last = self.seen;
-        for task in tasks {
+        for task in self.active.clone() {
             let rounds = self.town.rounds_of(task).await;
             if rounds.last().is_none_or(|round| round.id <= self.seen) {
                 continue;
@@ -130,11 +136,12 @@ impl Evening<'_> {
                 desk.ask(shop(), task, revision, CANCEL).await;
             }
             Deed::Grab(task, round, number) => {
-                let Some(ticket) = self.town.ticket(number, task).await else {
+                // By then the round may be over, and another one run.
+                let ticket = self.town.ticket(number, task).await;
+                let Some(ticket) = ticket.filter(|ticket| ticket.round == round) else {
                     self.late += 1;
                     return;
                 };
-                assert_eq!(ticket.round, round);
                 let act = Act::Grab { ticket: Some(ticket) };
                 desk.ask(rider(number), task, 1, act).await;
             }
@@ -193,7 +200,7 @@ impl Evening<'_> {
                 declined.extend(said_no.map(|line| line.rider));
             }
             let took = self.town.desk.events(*task).await.into_iter();
-            let took = took.filter(|event| event.action == "grab" || event.action == "accept");
+            let mut took = took.filter(|event| event.action == "grab" || event.action == "accept");
             let of = |round: &Round| {
                 let asked = ledger.iter().filter(|line| line.round == round.id);
                 let asked = asked.filter(|line| line.asked.is_ok()).count();
@@ -206,7 +213,7 @@ impl Evening<'_> {
                     owner: row.state.rider().map(|rider| rider.0),
                     rounds: rounds.iter().map(of).collect(),
                     pooled: pooled.map(|pooled| pooled.reason.to_string()),
-                    took_ms: took.last().map(|event| event.occurred_at - ordered.0),
+                    took_ms: took.next_back().map(|event| event.occurred_at - ordered.0),
                 },
             );
         }
@@ -251,7 +258,8 @@ async fn evening(seed: u64, riders: i64, minutes: &[usize]) -> (BTreeMap<TaskId,
             agenda.insert((NOON.plus_ms(minute * 60_000 + within), Deed::Order(number)));
         }
     }
-    let mut evening = Evening { town, seed, agenda, orders: Vec::new(), seen: 0, late: 0 };
+    let mut evening =
+        Evening { town, seed, agenda, orders: Vec::new(), active: Vec::new(), seen: 0, late: 0 };
     evening.passes().await;
     let ends = evening.ends().await;
     let late = evening.late;
