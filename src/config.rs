@@ -266,3 +266,15 @@ impl fmt::Debug for Database {
         write!(f, "Database({scheme}://…)")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Config;
+
+    #[test]
+    fn every_command_can_be_read() {
+        Config::command().debug_assert();
+    }
+}

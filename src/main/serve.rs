@@ -44,7 +44,7 @@ pub async fn serve(
             "forms are taken from pages on this machine alone: say with --public-origin where browsers reach the desk"
         );
     }
-    let locator = Locator::open(positions.url.as_deref())?;
+    let locator = Locator::open(positions.index.as_deref())?;
     // The same on every node, and after a restart: they share the file.
     let ticket_key = TicketKey::new(keys.oldest().derive("tickets"));
     let executor = Executor::start(db, Settings { locator, ticket_key, ..Settings::default() });

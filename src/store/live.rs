@@ -69,9 +69,10 @@ const ASKED: Sql = setwise!(
      WHERE n.task_id = r.id AND c.nonce IS NOT NULL ORDER BY n.task_id, c.rider_id"
 );
 const IN_ROUND: Sql = setwise!(
-    "SELECT n.task_id FROM ",
-    rows(id int),
-    " CROSS JOIN round n WHERE n.task_id = r.id AND n.status = 'running'"
+    "SELECT DISTINCT r.id, r.at FROM ",
+    rows(id int, at int),
+    " CROSS JOIN round n WHERE n.task_id = r.id AND n.started_at <= r.at AND (n.ended_at IS NULL OR n.ended_at >= r.at) \
+     ORDER BY r.id, r.at"
 );
 
 /// A session that has an owner.
@@ -205,9 +206,19 @@ impl Tx {
         Ok(found.into_iter().map(|(task, rider)| (TaskId(task), RiderId(rider))).collect())
     }
 
-    /// Those of these tasks that a running round shows to a few.
-    pub async fn in_round(&mut self, tasks: &[TaskId]) -> Result<Vec<TaskId>> {
-        let found = fetch!(self, (i64,), IN_ROUND, ids(tasks.iter().map(|task| task.0)));
-        Ok(found.into_iter().map(|(task,)| TaskId(task)).collect())
+    /// Those of these tasks and instants at which a round showed the task to a few, or had done so until then.
+    pub async fn in_round(
+        &mut self,
+        moments: &[(TaskId, Timestamp)],
+    ) -> Result<Vec<(TaskId, Timestamp)>> {
+        #[derive(Serialize)]
+        struct Row {
+            id: i64,
+            at: i64,
+        }
+        let row = |(task, at): &(TaskId, Timestamp)| Row { id: task.0, at: at.0 };
+        let wanted = rows(&moments.iter().map(row).collect::<Vec<_>>());
+        let found = fetch!(self, (i64, i64), IN_ROUND, wanted);
+        Ok(found.into_iter().map(|(task, at)| (TaskId(task), Timestamp(at))).collect())
     }
 }

@@ -121,7 +121,11 @@ fn exchanged(exchange: &mut Exchange, rng: &mut StdRng) -> Option<(&'static str,
         Purpose::End(_) => "an end",
         Purpose::Log(_) => "the log",
         Purpose::Attempts(_) => "an attempt",
-        Purpose::Prepare | Purpose::Settle | Purpose::TidyUp | Purpose::Numbers => return None,
+        Purpose::Prepare
+        | Purpose::Settle
+        | Purpose::TidyUp
+        | Purpose::Beginning
+        | Purpose::Numbers => return None,
     };
     let all: &[(&str, &str)] = match kind {
         "an answer" => &[

@@ -207,6 +207,11 @@ impl Window {
         self.driver.execute(script, vec![]).await.unwrap().json().clone()
     }
 
+    /// The network swallows whatever the page asks for by itself: it stays as it is, while others go on.
+    pub async fn falls_behind(&self) {
+        self.run("window.fetch = () => new Promise(() => {})").await;
+    }
+
     /// Fails if the content policy has stopped anything on this page.
     pub async fn is_clean(&self) {
         let stopped = self.run("return window.stopped").await;

@@ -154,6 +154,7 @@ async fn invited_and_expired(room: &Room) {
     let task = room.order().await;
     room.offer(task, 1).await;
     room.look(task).await;
+    room.rider.falls_behind().await;
     // The board comes anew by itself: it shows the task as open once the expiry has run.
     room.dispatcher.go(&room.url("/board?show=open&every=5")).await;
     room.site.desk.advance_ms(30_000).await;
@@ -170,6 +171,7 @@ async fn invited_and_expired(room: &Room) {
 async fn grab_lost(room: &Room) {
     let task = room.order().await;
     room.look(task).await;
+    room.rider.falls_behind().await;
     room.site.desk.done(rider(3), task, 1, GRAB).await;
     room.rider.press(&format!("{task}/grab")).await;
     room.rider.sees("#answer.refused", "TAKEN_BY_OTHER").await;
@@ -181,6 +183,7 @@ async fn cancelled(room: &Room) {
     let task = room.order().await;
     room.site.desk.done(D1, task, 1, offer(1)).await;
     room.look(task).await;
+    room.rider.falls_behind().await;
     room.customer.find("details summary").await.click().await.unwrap();
     room.customer.press("/cancel").await;
     room.customer.find("#answer.done").await;

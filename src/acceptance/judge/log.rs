@@ -145,8 +145,8 @@ fn attempts(hearing: &mut Hearing<'_, '_>, task: &str) {
     }
 }
 
-/// Holds the whole log together: pages without a gap, numbers without holes.
-pub(super) fn whole(court: &Court<'_>, pages: &[&Exchange]) -> LogVerdict {
+/// Holds the whole log together: pages without a gap, numbers without holes, from where it went to `before` the run.
+pub(super) fn whole(court: &Court<'_>, before: i64, pages: &[&Exchange]) -> LogVerdict {
     let mut verdict = LogVerdict { whole: court.run.private, ..LogVerdict::default() };
     let find = |about: &str, expected: String, found: String| Finding {
         rule: Rule::Numbers,
@@ -155,7 +155,7 @@ pub(super) fn whole(court: &Court<'_>, pages: &[&Exchange]) -> LogVerdict {
         expected,
         found,
     };
-    let (mut through, mut last) = (0, 0);
+    let (mut through, mut last) = (before, before);
     let mut seen: BTreeMap<(TaskId, i64), i64> = BTreeMap::new();
     for page in pages {
         let read = page

@@ -34,6 +34,7 @@ pub use verdict::{
 };
 
 use super::{
+    product,
     record::{ClockLine, Exchange, Line, NotPlayed, Purpose, RunLine, ScenarioLine},
     scenario::{Scenario, from_text},
     table::Table,
@@ -92,7 +93,7 @@ pub fn judge(lines: &[Line]) -> Result<RunVerdict, NoCase> {
     let mut rounds: Vec<Round<'_>> = Vec::new();
     let mut scenarios: Vec<ScenarioVerdict> = Vec::new();
     let mut pages: Vec<&Exchange> = Vec::new();
-    let mut over_at = None;
+    let (mut before, mut over_at) = (0, None);
     for line in &lines[1..] {
         match line {
             Line::Run(_) => return Err(NoCase("two runs in one record".to_owned())),
@@ -102,6 +103,9 @@ pub fn judge(lines: &[Line]) -> Result<RunVerdict, NoCase> {
                 clocks: Vec::new(),
                 cut_short: None,
             }),
+            Line::Exchange(exchange) if exchange.purpose == Purpose::Beginning => {
+                before = exchange.reply.as_ref().and_then(product::bounds).map_or(0, |it| it.head);
+            }
             Line::Exchange(exchange) if exchange.purpose == Purpose::Numbers => {
                 pages.push(exchange);
             }
@@ -129,7 +133,7 @@ pub fn judge(lines: &[Line]) -> Result<RunVerdict, NoCase> {
         }
     }
     settle(&mut court, &mut rounds, &mut scenarios)?;
-    let log = log::whole(&court, &pages);
+    let log = log::whole(&court, before, &pages);
     let failed = !log.findings.is_empty()
         || scenarios.iter().any(|scenario| scenario.outcome == Outcome::Failed);
     let played = scenarios.iter().any(|scenario| scenario.outcome == Outcome::Passed);

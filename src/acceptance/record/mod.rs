@@ -168,6 +168,8 @@ pub enum Purpose {
     Attempts(String),
     /// To leave nothing behind.
     TidyUp,
+    /// How far the whole log goes before anything is played.
+    Beginning,
     /// A page of the whole log.
     Numbers,
 }

@@ -10,10 +10,12 @@
 //! | `race` | several at once |
 //! | `ends` | how it ended, on all three ends; and tidying up |
 //! | `ask` | one request, recorded |
+//! | `log` | the log of the whole run |
 
 mod ask;
 mod cast;
 mod ends;
+mod log;
 mod play;
 mod race;
 
@@ -21,11 +23,10 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use super::{
     product,
-    record::{Exchange, Line, NotPlayed, Purpose, RunLine},
+    record::{Line, NotPlayed, RunLine},
     scenario::{Moment, Racer, Scenario, What},
     table::Table,
     wire::Wire,
-    words::Who,
 };
 use crate::{clock::Clock, domain::id::Timestamp, stand::People};
 
@@ -159,6 +160,7 @@ pub async fn run(
         table: runner.table.name.clone(),
         table_text,
     })))?;
+    let before = runner.beginning().await?;
     let rounds = |scenario: &Scenario| if scenario.has_race() { options.rounds } else { 1 };
     let all = scenarios.iter().map(|scenario| rounds(scenario) as usize).sum();
     let mut done = 0;
@@ -175,7 +177,7 @@ pub async fn run(
         }
     }
     progress(Progress { done, all, scenario: "" });
-    runner.numbers().await?;
+    runner.numbers(before).await?;
     runner.line(Line::Over { at: clock.now() })?;
     Ok(())
 }
@@ -234,40 +236,6 @@ impl Runner {
             Err(Stop::Scenario(why)) => {
                 let scenario = scenario.id.clone();
                 Ok(self.line(Line::Broken { scenario, round, why })?)
-            }
-        }
-    }
-
-    /// Reads the whole log, page by page.
-    async fn numbers(&mut self) -> Result<(), Error> {
-        let mut after = 0;
-        loop {
-            let request = product::numbers(after);
-            let token = self.troupe.people().auditor.clone();
-            let sent = self.wire.send(Some(&token), None, &request, None).await;
-            let bounds = sent.reply.as_ref().ok().and_then(product::bounds);
-            self.line(Line::Exchange(Box::new(Exchange {
-                scenario: String::new(),
-                round: 0,
-                step: 0,
-                purpose: Purpose::Numbers,
-                who: Who::Auditor,
-                asks: Vec::new(),
-                method: request.method.to_owned(),
-                path: request.kept_path,
-                key: None,
-                sent: None,
-                failed: sent.reply.as_ref().err().cloned(),
-                reply: sent.reply.ok(),
-                lost: false,
-                began_ns: sent.began_ns,
-                ended_ns: sent.ended_ns,
-            })))?;
-            match bounds {
-                Some(bounds) if bounds.through > after && bounds.through < bounds.head => {
-                    after = bounds.through;
-                }
-                _ => return Ok(()),
             }
         }
     }

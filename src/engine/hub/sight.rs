@@ -1,7 +1,7 @@
 //! A batch of events, and whom each of them concerns: looked up once, in the snapshot that the events were read in.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::OnceLock,
 };
 
@@ -11,7 +11,7 @@ use crate::{
     domain::{
         actor::Actor,
         command::Verb,
-        id::{RegionId, Revision, RiderId, TaskId},
+        id::{RegionId, Revision, RiderId, TaskId, Timestamp},
     },
     store::{self, LoggedEvent, Tx},
 };
@@ -128,7 +128,7 @@ impl Batch {
     /// Looks up whom `events` concern. Use the transaction that read them.
     pub async fn of(tx: &mut Tx, events: Vec<LoggedEvent>) -> store::Result<Self> {
         let mut before = Vec::new();
-        let (mut written, mut open) = (BTreeSet::new(), BTreeSet::new());
+        let (mut written, mut open) = (BTreeSet::new(), BTreeMap::<TaskId, BTreeSet<i64>>::new());
         for event in &events {
             let Some(task) = event.task_id.map(TaskId) else { continue };
             match (event.kind.as_str(), Verb::parse(&event.action)) {
@@ -136,28 +136,31 @@ impl Batch {
                     let from = event.from_revision.filter(|from| *from > 0);
                     before.extend(from.map(|from| (task, Revision(from))));
                     if is_about_open(action) {
-                        open.insert(task);
+                        open.entry(task).or_default().insert(event.occurred_at);
                     }
                 }
                 ("detail", _) => {
                     written.insert(task);
                 }
                 _ => {
-                    open.insert(task);
+                    open.entry(task).or_default().insert(event.occurred_at);
                 }
             }
         }
-        let (written, open): (Vec<_>, Vec<_>) =
-            (written.into_iter().collect(), open.into_iter().collect());
+        let written: Vec<_> = written.into_iter().collect();
         let held = if before.is_empty() { Vec::new() } else { tx.made(&before).await? };
         let held = held.into_iter().filter(|made| effect(made.action) == Effect::Held);
         let held = grouped(held.map(|made| ((made.task, made.revision), made.rider)));
         let holders = if written.is_empty() { Vec::new() } else { tx.holders(&written).await? };
         let holders = grouped(holders);
         let (asked, rounds) = if open.is_empty() {
-            (Vec::new(), Vec::new())
+            (Vec::new(), BTreeSet::new())
         } else {
-            (tx.asked(&open).await?, tx.in_round(&open).await?)
+            let moments =
+                open.iter().flat_map(|(task, at)| at.iter().map(|at| (*task, Timestamp(*at))));
+            let moments: Vec<_> = moments.collect();
+            let open: Vec<_> = open.into_keys().collect();
+            (tx.asked(&open).await?, tx.in_round(&moments).await?.into_iter().collect())
         };
         let asked = grouped(asked);
         let item = |event: LoggedEvent| {
@@ -175,7 +178,8 @@ impl Batch {
                 riders.extend(released.into_iter().chain(owner).flatten().copied());
             }
             let asked = task.filter(|_| about_open).and_then(|task| asked.get(&task)).cloned();
-            let quiet = task.is_none_or(|task| rounds.contains(&task));
+            let at = Timestamp(event.occurred_at);
+            let quiet = task.is_none_or(|task| rounds.contains(&(task, at)));
             let pool = event.region_id.map(RegionId).filter(|_| about_open && !quiet);
             Item {
                 riders,

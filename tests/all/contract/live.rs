@@ -104,7 +104,10 @@ for_each_database!(who_was_asked_in_a_round_is_found_whatever_became_of_it, |des
     tx.commit().await.unwrap();
     let mut tx = desk.read().await;
     assert_eq!(tx.asked(&[task, other]).await.unwrap(), [(task, RiderId(1)), (task, RiderId(2))]);
-    assert_eq!(tx.in_round(&[task, other]).await.unwrap(), [task]);
+    let at = |ms: i64| NOON.plus_ms(ms);
+    let shown = [(task, at(0)), (task, at(5_000))];
+    assert_eq!(tx.in_round(&[shown[0], (other, at(0)), shown[1]]).await.unwrap(), shown);
+    assert_eq!(tx.in_round(&[(task, at(-1))]).await.unwrap(), [], "it has not begun");
     drop(tx);
     let left_out = "UPDATE round_candidate SET nonce = NULL, rank = NULL, sent_at = NULL, until = NULL, \
                     excluded_reason = 'paused' WHERE rider_id = 2; \
@@ -112,7 +115,8 @@ for_each_database!(who_was_asked_in_a_round_is_found_whatever_became_of_it, |des
     desk.sql(left_out, left_out).await;
     let mut tx = desk.read().await;
     assert_eq!(tx.asked(&[task, other]).await.unwrap(), [(task, RiderId(1))]);
-    assert_eq!(tx.in_round(&[task, other]).await.unwrap(), []);
+    let until = [(task, at(1_000))];
+    assert_eq!(tx.in_round(&[until[0], (task, at(1_001))]).await.unwrap(), until);
 });
 
 for_each_database!(a_hint_reaches_whoever_listens, |desk| async move {

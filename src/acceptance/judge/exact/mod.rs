@@ -80,7 +80,7 @@ fn history(
     let mut recording = Recording::default();
     let mut push = |line| recording.push(line).map_err(|broken| broken.to_string());
     for (process, exchange) in (0_u64..).zip(&hearing.round.exchanges) {
-        if matches!(exchange.purpose, Purpose::Prepare | Purpose::TidyUp | Purpose::Numbers) {
+        if matches!(exchange.purpose, Purpose::Prepare | Purpose::TidyUp) {
             continue;
         }
         if exchange.asks.is_empty() {
