@@ -74,7 +74,8 @@ async fn no_secret_stands_in_the_log_and_each_line_is_one() {
             assert_eq!(board.expect("an answer").status().as_u16(), 200);
             // A form of nobody's page: refused, and its fields are not written down.
             let cancel = http.post(url("/tasks/T1/cancel")).header("cookie", cookie);
-            let cancel = cancel.header("origin", &program.origin).body(format!("form={value}"));
+            let cancel = cancel.header("origin", &program.origin).header("content-type", form);
+            let cancel = cancel.body(format!("form={value}"));
             assert_eq!(cancel.send().await.expect("an answer").status().as_u16(), 403);
             secrets.push(value);
         }
