@@ -126,6 +126,15 @@ pub struct Measures {
 impl Measures {
     /// The most tasks whose waiting is looked at, the latest.
     pub const MOST_WAITED: i64 = 20_000;
+    /// What attempts come to that are no refusals.
+    pub const GOOD: [&'static str; 3] = ["done", "ALREADY_DONE", "ALREADY_YOURS"];
+
+    /// How many grabs there were, or how many of them got the task.
+    pub fn grabs(&self, won: bool) -> i64 {
+        let grabs = self.tried.iter().filter(|(verb, ..)| verb == "grab");
+        let counted = grabs.filter(|(_, code, _)| !won || Self::GOOD.contains(&code.as_str()));
+        counted.map(|(.., count)| count).sum()
+    }
 }
 
 impl Tx {

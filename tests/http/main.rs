@@ -28,6 +28,7 @@ mod keys;
 mod lists;
 mod logs;
 mod mass;
+mod metrics;
 mod offers;
 mod pace;
 mod personal;

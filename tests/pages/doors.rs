@@ -329,6 +329,10 @@ fn routes() -> BTreeSet<(String, String)> {
             files.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
             continue;
         }
+        // The meters have an address of their own, which is no part of the desk's.
+        if path.ends_with("web/metrics/mod.rs") {
+            continue;
+        }
         let source = std::fs::read_to_string(&path).unwrap();
         let source = source.split("#[cfg(test)]").next().unwrap();
         for (at, _) in source.match_indices(".route(\"") {

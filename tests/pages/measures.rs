@@ -24,6 +24,7 @@ async fn staff_read_how_dispatching_goes_in_their_own_regions() {
     page.says("Riders per grabbed task 2.0 2 / 1 · ≤ 2");
     // An hour later it is over; a day holds it.
     site.desk.advance_ms(3_600_000).await;
+    let mut dora = Browser::enter(&site, &D1).await;
     dora.get("/measures?hours=1").await.says("Grabs that succeed — 0 / 0");
     dora.get("/measures?hours=24").await.says("Grabs that succeed 50.0 %");
     for actor in [SUPERVISOR, AUDITOR] {

@@ -244,11 +244,7 @@ fn deliver(shared: &Shared, jobs: Vec<Job>, batch: Batch, later: &mut Vec<Job>) 
         shared.pulse.ready();
     }
     if let Some(head) = batch.head {
-        shared.head.send_if_modified(|known| {
-            let newer = head > *known;
-            *known = head.max(*known);
-            newer
-        });
+        shared.head.send_if_modified(|known| std::mem::replace(known, head.max(*known)) < head);
     }
     if batch.offers {
         shared.offers.send_modify(|count| *count = count.wrapping_add(1));

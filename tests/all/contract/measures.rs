@@ -1,7 +1,10 @@
 //! How dispatching goes in a window, over a scripted hour.
 
 use dispatch_desk::{
-    domain::{command::NewTask, refusal::Code},
+    domain::{
+        command::{Act, NewTask},
+        refusal::Code,
+    },
     store::{Measures, Share, Spread, StepRounds, Window},
 };
 
@@ -15,7 +18,7 @@ async fn hour(desk: &Desk) {
     desk.done(rider(1), one, 1, GRAB).await;
     desk.refused(rider(2), one, 1, GRAB, Code::TakenByOther).await;
     desk.done(D1, one, 2, reassign(3)).await;
-    desk.done(rider(3), one, 3, ACCEPT).await;
+    desk.done(rider(3), one, 3, Act::Accept).await;
     let two = desk.create().await;
     desk.done(D1, two, 1, offer(4)).await;
     desk.done(rider(4), two, 2, DECLINE).await;

@@ -7,8 +7,6 @@ use crate::{
 
 /// What a figure is called where there is nothing to divide by.
 const NONE: &str = "—";
-/// The answers of attempts that are no refusals.
-const GOOD: [&str; 3] = ["done", "ALREADY_DONE", "ALREADY_YOURS"];
 /// The upper ends of the steps in which the wait for an owner is shown, in seconds.
 const WAITS_S: [i64; 6] = [5, 15, 30, 60, 300, 900];
 
@@ -86,10 +84,6 @@ pub(super) fn of_window(measures: &Measures, minutes: i64) -> Vec<Figure> {
         measures.did.iter().filter(|(name, _)| name == action).map(|(_, count)| count).sum()
     };
     let tries: i64 = measures.tried.iter().map(|(.., count)| count).sum();
-    let of_grabs = |good: bool| -> i64 {
-        let grabs = measures.tried.iter().filter(|(verb, ..)| verb == "grab");
-        grabs.filter(|(_, code, _)| !good || GOOD.contains(&code.as_str())).map(|(.., n)| n).sum()
-    };
     let (rounds, empty) = measures
         .rounds
         .iter()
@@ -108,7 +102,7 @@ pub(super) fn of_window(measures: &Measures, minutes: i64) -> Vec<Figure> {
     };
     vec![
         mean("requests", tries, minutes.max(1), tries),
-        share("grabbed", of_grabs(true), of_grabs(false)),
+        share("grabbed", measures.grabs(true), measures.grabs(false)),
         share("empty", empty, rounds),
         share("first-batch", hit, sent),
         share("nobody", created - owned, created),
@@ -158,7 +152,7 @@ fn chart(key: &'static str, bars: Vec<(String, i64, String)>) -> Chart {
 pub(super) fn charts(measures: &Measures) -> Vec<Chart> {
     let mut codes: std::collections::BTreeMap<&str, i64> = std::collections::BTreeMap::new();
     for (_, code, count) in
-        measures.tried.iter().filter(|(_, code, _)| !GOOD.contains(&code.as_str()))
+        measures.tried.iter().filter(|(_, code, _)| !Measures::GOOD.contains(&code.as_str()))
     {
         *codes.entry(code).or_default() += count;
     }
@@ -175,7 +169,11 @@ pub(super) fn charts(measures: &Measures) -> Vec<Chart> {
     for until in WAITS_S.into_iter().chain([i64::MAX / 1_000]) {
         let fits = |ms: &&i64| **ms >= from && **ms < until * 1_000;
         let count = signed(waits.iter().filter(fits).count() as u64);
-        let label = if WAITS_S.contains(&until) { format!("< {until} s") } else { format!("≥ {} s", WAITS_S[WAITS_S.len() - 1]) };
+        let label = if WAITS_S.contains(&until) {
+            format!("< {until} s")
+        } else {
+            format!("≥ {} s", WAITS_S[WAITS_S.len() - 1])
+        };
         lengths.push((label, count, per_cent(count, owned)));
         from = until * 1_000;
     }

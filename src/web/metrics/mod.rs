@@ -1,5 +1,12 @@
 //! The meters of this node in the text format of Prometheus, on an address of their own: whoever can reach it may read
 //! it, so it is for this machine or for a network of monitors, and never a part of the desk's own address.
+//!
+//! | file | |
+//! |---|---|
+//! | `mod` | what this node counts while it runs |
+//! | `hour` | what the log says of each region's past hour |
+
+mod hour;
 
 use std::fmt::Write;
 
@@ -33,7 +40,12 @@ pub(super) fn start(desk: Desk, listener: TcpListener) -> (watch::Sender<bool>, 
 async fn metrics(State(desk): State<Desk>) -> impl IntoResponse {
     let ready = desk.executor().pulse().health() == Health::Ready;
     let head = *desk.executor().head().borrow();
-    let text = written(&desk.executor().meters().read(), desk.hub().figures(), ready, head);
+    let mut text = written(&desk.executor().meters().read(), desk.hub().figures(), ready, head);
+    match hour::read(desk.db()).await {
+        Ok(regions) => text.push_str(&hour::written(&regions)),
+        // What the node counts itself is told all the same: a monitor that hears nothing knows least.
+        Err(error) => tracing::warn!(%error, "the figures of the past hour can not be read"),
+    }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }
 
