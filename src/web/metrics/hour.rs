@@ -15,7 +15,7 @@ pub(super) async fn read(db: &Db) -> store::Result<Vec<(RegionId, Measures)>> {
     let mut read = Vec::new();
     for found in tx.regions(now).await? {
         let region = found.region.id;
-        let window = Window { region, from: now.plus_ms(-HOUR_MS), until: now };
+        let window = Window { region, from: now.plus_ms(-HOUR_MS), until: now.plus_ms(1) };
         read.push((region, tx.measures(window).await?));
     }
     tx.rollback().await?;

@@ -65,7 +65,9 @@ pub(in super::super) async fn page(
     let hours = chosen.unwrap_or(HOURS[0]);
     let measures = match region {
         Some(region) => {
-            let window = Window { region, from: now.plus_ms(-hours * 3_600_000), until: now };
+            // What happens at this very moment counts, too.
+            let (from, until) = (now.plus_ms(-hours * 3_600_000), now.plus_ms(1));
+            let window = Window { region, from, until };
             tx.measures(window).await.map_err(failed)?
         }
         None => Measures::default(),
