@@ -57,6 +57,10 @@ pub(super) fn money(minor: i64) -> String {
 
 /// A distance in metres, for people.
 pub(super) fn distance(metres: f64) -> String {
+    if metres.round() < 0.0 {
+        return format!("−{}", distance(-metres));
+    }
+    let metres = metres.max(0.0);
     if metres < 1_000.0 { format!("{metres:.0} m") } else { format!("{:.1} km", metres / 1_000.0) }
 }
 
@@ -79,6 +83,10 @@ mod tests {
     fn figures_are_written_for_people() {
         assert_eq!([money(850), money(-5), money(123_456_789)], ["8.50", "-0.05", "1,234,567.89"]);
         assert_eq!([distance(999.4), distance(1_550.0)], ["999 m", "1.6 km"]);
+        assert_eq!(
+            [distance(-0.3), distance(-40.0), distance(-2_000.0)],
+            ["0 m", "−40 m", "−2.0 km"]
+        );
         let spans = [0, 61_000, 3_600_000, 200_000_000].map(span);
         assert_eq!(spans, ["0 s", "1 min 01 s", "1 h 00 min", "2 d"]);
     }

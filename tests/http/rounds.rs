@@ -84,6 +84,12 @@ async fn a_round_goes_out_and_is_answered() {
     let ticket = item["ticket"].clone();
     assert_eq!((&item["task"]["id"], &ticket["step"]), (&json!(task.0), &json!(1)));
     assert_eq!(asked(&http, 4).await, Value::Null, "who is not asked does not see it");
+    // Nor is it told where it goes, knowing its number.
+    let other = http.get(&rider(4), &path).await.is(200).json();
+    assert_eq!((&other["detail"], &other["legal"]), (&Value::Null, &json!([])));
+    let mine = http.get(&rider(1), &path).await.is(200).json();
+    assert_eq!(mine["detail"]["pickup"]["lat"], 31.2304);
+    assert_eq!(mine["legal"], json!(["grab"]));
     let stranger =
         json!({ "revision": 1, "ticket": { "round": ticket["round"], "nonce": ticket["nonce"] } });
     let refused = send(&http, &rider(2), &format!("{path}/grab"), Some("g2"), &stranger).await;

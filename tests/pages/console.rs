@@ -333,3 +333,29 @@ async fn the_board_counts_lists_and_pages() {
     dora.get("/board?show=assigned").await.says("rider 50 (R50)");
     site.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn options_of_a_round_that_can_not_be_so_are_shown_as_typed_and_put_right() {
+    let site = Site::open().await;
+    let mut dora = Browser::enter(&site, &D1).await;
+    let task = site.desk.create().await;
+    let start = format!("/tasks/{task}/rounds/start");
+    let form = page(&mut dora, task).await.form(&start);
+    let form = form.forged("batch", "2").forged("seconds", "1").forged("radius_m", "9x");
+    let shown = dora.send(&form).await;
+    shown.is(422).says("Circle (m)");
+    let typed: Vec<_> = ["radius_m", "batch", "seconds"]
+        .map(|id| {
+            shown
+                .document()
+                .select(&crate::browser::select(&format!("#{id}")))
+                .next()
+                .unwrap()
+                .attr("value")
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .to_vec();
+    assert_eq!(typed, ["9x", "2", "1"]);
+    assert!(site.desk.read().await.rounds_of(task).await.unwrap().is_empty(), "nothing was sent");
+}

@@ -56,8 +56,8 @@ impl Default for RoundRules {
         Self {
             start: RoundStart::ByHand,
             ladder_m: vec![2_000, 5_000, 10_000, 20_000],
-            batch: 12,
-            seconds: 20,
+            batch: 15,
+            seconds: 10,
             rounds: 4,
             then: AfterRounds::ManualPool,
             auto_offers: 3,

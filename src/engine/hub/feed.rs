@@ -5,7 +5,12 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use super::{Hub, NOWHERE, rights::Rights, sight::Batch};
+use super::{
+    Hub, NOWHERE,
+    places::Whose,
+    rights::{Rights, Way},
+    sight::Batch,
+};
 use crate::{
     domain::{actor::Actor, id::RiderId},
     store::{self, LoggedEvent, Tx},
@@ -74,8 +79,14 @@ impl Hub {
             let more = i64::try_from(events.len()).is_ok_and(|count| count >= PAGE);
             match Concerned::by(&events) {
                 Concerned::Nobody => {}
-                Concerned::These(people) => self.look_after(&mut tx, Some(&people)).await?,
-                Concerned::Everybody => self.look_after(&mut tx, None).await?,
+                Concerned::These(people) => {
+                    let ways = self.0.places.ways(Whose::These(&people));
+                    self.look_after(&mut tx, &ways).await?;
+                }
+                Concerned::Everybody => {
+                    let ways = self.0.places.ways(Whose::All);
+                    self.look_after(&mut tx, &ways).await?;
+                }
             }
             let batch = Batch::of(&mut tx, events).await?;
             tx.rollback().await?;
@@ -88,16 +99,11 @@ impl Hub {
         }
     }
 
-    /// Tells those to go who may not read any more what they read.
-    pub(super) async fn look_after(
-        &self,
-        tx: &mut Tx,
-        whose: Option<&HashSet<Actor>>,
-    ) -> store::Result<()> {
-        let ways = self.0.places.ways(whose);
+    /// Tells those to go, of these, who may not read any more what they read.
+    pub(super) async fn look_after(&self, tx: &mut Tx, ways: &HashSet<Way>) -> store::Result<()> {
         if !ways.is_empty() {
             let now = Rights::of(tx, &ways.iter().collect::<Vec<_>>()).await?;
-            self.0.places.hold_against(&ways, &now);
+            self.0.places.hold_against(ways, &now);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    hash::Hash,
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -17,6 +17,33 @@ use super::{
     told::Why,
 };
 use crate::domain::actor::Actor;
+
+/// Whose rights are looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Whose<'a> {
+    /// Everybody's.
+    All,
+    /// Those of these people.
+    These(&'a HashSet<Actor>),
+    /// Those of one part of the readers, of [`PARTS`]: so that thousands are not asked about at once.
+    Part(u64),
+}
+
+/// Into how many parts readers are divided when they are looked after.
+pub(super) const PARTS: u32 = 10;
+
+impl Whose<'_> {
+    fn includes(self, reader: &Reader) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(people) => people.contains(&reader.actor),
+            Self::Part(part) => {
+                let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&reader.way);
+                hash % u64::from(PARTS) == part
+            }
+        }
+    }
+}
 
 /// How many may read at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,13 +210,10 @@ impl Places {
         Ok(Place { id, taken: Arc::clone(&self.taken), end: ended })
     }
 
-    /// By what those came in whose rights are to be looked at: all of them, or those of some people.
-    pub(super) fn ways(&self, whose: Option<&HashSet<Actor>>) -> HashSet<Way> {
+    /// By what those came in whose rights are to be looked at.
+    pub(super) fn ways(&self, whose: Whose<'_>) -> HashSet<Way> {
         let taken = lock(&self.taken);
-        let concerned = taken
-            .readers
-            .values()
-            .filter(|entry| whose.is_none_or(|whose| whose.contains(&entry.reader.actor)));
+        let concerned = taken.readers.values().filter(|entry| whose.includes(&entry.reader));
         concerned.map(|entry| entry.reader.way.clone()).collect()
     }
 

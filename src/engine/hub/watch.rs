@@ -1,6 +1,10 @@
 //! Heartbeats, and looking after the rights of those who read.
 
-use super::{Hub, PHASES, told::Pulse};
+use super::{
+    Hub, PHASES,
+    places::{PARTS, Whose},
+    told::Pulse,
+};
 
 impl Hub {
     /// Sends heartbeats until it is dropped: to one group after the other, each once in the heartbeat's time.
@@ -27,16 +31,25 @@ impl Hub {
         }
     }
 
-    /// Looks every few seconds, and when it is asked to, whether those who read still may; until it is dropped.
+    /// Looks whether those who read still may: at one part of them after the other, each every few seconds, and at all of
+    /// them when it is asked to; until it is dropped.
     pub(super) async fn look_after_rights(&self) {
+        let mut part = 0;
         loop {
-            tokio::select! {
-                () = tokio::time::sleep(self.0.settings.rights) => {}
-                () = self.0.rights.notified() => {}
+            let whose = tokio::select! {
+                () = tokio::time::sleep(self.0.settings.rights / PARTS) => {
+                    part = (part + 1) % u64::from(PARTS);
+                    Whose::Part(part)
+                }
+                () = self.0.rights.notified() => Whose::All,
+            };
+            let ways = self.0.places.ways(whose);
+            if ways.is_empty() {
+                continue;
             }
             let looked = async {
                 let mut tx = self.db().read().await?;
-                self.look_after(&mut tx, None).await?;
+                self.look_after(&mut tx, &ways).await?;
                 tx.rollback().await
             };
             if let Err(error) = looked.await {

@@ -20,9 +20,9 @@ use crate::{
         command::{NewTask, RequestKey, Stop, What},
         id::{RegionId, TaskId, Timestamp, rfc3339},
         policy::RegionMode,
-        task::{Stage, StateName, Vehicle},
+        task::{Stage, StateName, Task, Vehicle},
     },
-    store::{self, Listing, NamedRegion, Tx},
+    store::{self, Listing, Member, NamedRegion, Tx},
 };
 
 /// The most tasks on one page.
@@ -172,8 +172,27 @@ pub(super) async fn one(
     let (head, _) = tx.head().await?;
     let now = tx.now().await?;
     let regions = tx.regions(now).await?;
-    let item = TaskItem::of(&card, caller, mode(&regions, card.task.region), now);
+    let mut item = TaskItem::of(&card, caller, mode(&regions, card.task.region), now);
+    if asks_others(tx, caller, &card.task, now).await? {
+        item = item.map(TaskItem::for_bystanders);
+    }
     Ok(item.map(|item| TaskAnswer { item, head, server_time: now }))
+}
+
+/// Whether a round asks others to take this task, and not the reader: it is none of those that the reader could grab, so
+/// where it goes is for those who were asked.
+async fn asks_others(
+    tx: &mut Tx,
+    caller: &Caller,
+    task: &Task,
+    now: Timestamp,
+) -> store::Result<bool> {
+    let Some(me) = caller.actor.rider().filter(|_| task.state.name() == StateName::Open) else {
+        return Ok(false);
+    };
+    let running = tx.running_rounds(&[(task.id, me)]).await?;
+    let is_asked = |member: &Member| member.nonce.as_ref().is_some_and(|(_, from)| *from <= now);
+    Ok(running.iter().any(|member| member.until > now && !is_asked(member)))
 }
 
 /// Which tasks are asked for.

@@ -141,6 +141,12 @@ impl TaskItem {
         })
     }
 
+    /// The same for a rider who could grab it, were it not that others are asked now.
+    pub(super) fn for_bystanders(self) -> Self {
+        let legal = self.legal.into_iter().filter(|verb| *verb != Verb::Grab).collect();
+        Self { detail: None, legal, ..self }
+    }
+
     /// The same with the reader's ticket.
     pub(super) fn with(self, ticket: TicketOf) -> Self {
         Self { ticket: Some(ticket), ..self }

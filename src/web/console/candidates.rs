@@ -52,9 +52,10 @@ struct Page {
     chip: Chip,
     revision: i64,
     radius: Option<String>,
+    /// The options, as they hold, or as they were typed if something is wrong with them.
     radius_m: String,
-    batch: u32,
-    seconds: u32,
+    batch: String,
+    seconds: String,
     count: usize,
     lines: Vec<Line>,
     left_out: Vec<(String, String, Option<String>)>,
@@ -125,15 +126,19 @@ pub(super) async fn page(
     let open = preview.task.state.name() == StateName::Open && preview.task.release_at <= now;
     let may = seat.may(round::AS);
     let radius_m = preview.looked.radius_m.map(|metres| metres.to_string());
+    let holding =
+        (radius_m.unwrap_or_default(), preview.batch.to_string(), preview.seconds.to_string());
+    let (radius_m, batch, seconds) =
+        if wrong.is_some() { (asked.radius_m, asked.batch, asked.seconds) } else { holding };
     let page = Page {
         shell: seat.shell(&desk, std::slice::from_ref(region), zone),
         id,
         chip: Chip::of(&preview.task, now, lang),
         revision: preview.task.revision.0,
         radius: preview.looked.radius_m.map(far),
-        radius_m: radius_m.unwrap_or_default(),
-        batch: preview.batch,
-        seconds: preview.seconds,
+        radius_m,
+        batch,
+        seconds,
         count: ranking.candidates.len(),
         lines: lines.collect(),
         left_out: left_out.collect(),

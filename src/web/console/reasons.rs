@@ -65,7 +65,7 @@ pub(super) fn why(factors: &Factors, lang: Lang) -> String {
         terms.push(term("factor-waiting", factors.waiting_minutes.to_string(), factors.waiting_m));
     }
     if terms.len() > 1 && factors.distance_m.is_some() {
-        let sum = metres(factors.total_m.max(0));
+        let sum = metres(factors.total_m);
         terms.push(words(lang, "factor-sum", &[("m", &sum)]));
     }
     terms.join(" ")

@@ -13,7 +13,7 @@ use super::super::{
     desk::Desk,
     extract::{Form, InPath, TaskPath},
     forms::{self, Typed},
-    page::{When, Zone, words},
+    page::{When, Zone, encode, words},
     people::{Seat, StaffSeat},
     problem::{Problem, ProblemCode},
 };
@@ -250,6 +250,13 @@ fn wish(name: &str, typed: &Typed) -> Option<Result<Wish, &'static str>> {
     })
 }
 
+/// Where options that can not be so are shown with what is wrong, and can be put right.
+fn again(id: TaskId, typed: &Typed) -> String {
+    let fields = ["radius_m", "batch", "seconds"];
+    let fields = fields.map(|field| format!("{field}={}", encode(typed.get(field))));
+    format!("/tasks/{id}/candidates?{}", fields.join("&"))
+}
+
 /// A form with a wish: done, then shown. Sent twice, it has one effect and one answer.
 pub(super) async fn ask(
     State(desk): State<Desk>,
@@ -261,7 +268,9 @@ pub(super) async fn ask(
     let lang = seat.lang();
     let wish = wish(&name, &typed).ok_or_else(|| Problem::new(ProblemCode::NotFound, lang))?;
     let invalid = |field: &str| Problem::new(ProblemCode::BodyInvalid, lang).with(field.to_owned());
-    let wish = wish.map_err(invalid)?;
+    let Ok(wish) = wish else {
+        return Ok(Redirect::to(&again(id, &typed)).into_response());
+    };
     let (key, revision) = forms::based_on(&typed).map_err(|wrong| invalid(wrong.field))?;
     let asked = desk.rounds().ask(seat.actor(), &key, lang, id, revision, wish).await;
     asked.map_err(|error| Problem::of(&error, lang))?;

@@ -22,6 +22,8 @@ const CANCELLED: u8 = 5;
 const FAR_OUT: u8 = 3;
 /// Half of those who want it say so within this time.
 const ANSWER_MS: f64 = 6_000.0;
+/// Of 100 tasks, 95 have their owner within this time: what seed 000 asks for, in milliseconds.
+const OWNED_MS: i64 = 15_000;
 
 /// Something that somebody does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -293,6 +295,7 @@ async fn an_evening_in_a_large_city_ends_well_for_every_task() {
         percentile(&took, 95),
         percentile(&took, 99),
     );
+    assert!(percentile(&took, 95) <= OWNED_MS, "{} ms", percentile(&took, 95));
     assert!(owned > ends.len() * 8 / 10 && pooled > 0 && cancelled > 0 && nobody > 0);
     let reasons: BTreeSet<_> = ends.values().filter_map(|end| end.pooled.clone()).collect();
     assert!(reasons.contains("nobody_found"), "{reasons:?}");
