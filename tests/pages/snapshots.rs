@@ -85,6 +85,22 @@ fn dangling(page: &Page) -> Vec<String> {
     found
 }
 
+/// What this node has counted and timed differs from run to run: its figures are left out.
+fn uncounted(html: &str) -> String {
+    let Some((before, rest)) = html.split_once("id=\"measures-of-node\"") else {
+        return html.to_owned();
+    };
+    let (node, after) = rest.split_once("</section>").expect("a section has an end");
+    let mut figures = node.split("<strong>");
+    let mut node = figures.next().unwrap_or_default().to_owned();
+    for figure in figures {
+        let (_, words) = figure.split_once("</td> <td>").expect("words follow the figures");
+        node.push_str("<strong>{measured}</strong></td> <td>");
+        node.push_str(words);
+    }
+    format!("{before}id=\"measures-of-node\"{node}</section>{after}")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_page_is_as_it_was_approved() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/pages");
@@ -104,7 +120,7 @@ async fn every_page_is_as_it_was_approved() {
             // What stands around it is the same on each kind of page.
             let whole = ["sign_in", "board_open", "rider_empty", "track_open"].contains(&&*name);
             let shown = if whole { &page.html } else { main_part(&page.html) };
-            let shown = format!("{}\n{}", page.status, stable(shown));
+            let shown = format!("{}\n{}", page.status, stable(&uncounted(shown)));
             settings.bind(|| insta::assert_snapshot!(file, shown));
         }
     }
