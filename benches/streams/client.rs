@@ -157,6 +157,12 @@ impl Commands {
         let body = json!({ "revision": 1, "rider_id": rider });
         self.post(&format!("/api/v1/tasks/{task}/offer"), &body).await;
     }
+
+    /// Cancels a task that is offered.
+    pub async fn cancel(&mut self, task: i64) {
+        let body = json!({ "revision": 2 });
+        self.post(&format!("/api/v1/tasks/{task}/cancel"), &body).await;
+    }
 }
 
 /// The floor: as many bare sockets, written to by one task, read by as many as the streams. When each has come.

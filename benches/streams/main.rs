@@ -33,6 +33,8 @@ const PER_TOKEN: usize = 4;
 const APART: Duration = Duration::from_millis(350);
 /// The numbers of the bench's own riders start here.
 const FIRST_RIDER: i64 = 10_000;
+/// A rider with one place.
+const SINGLE: i64 = 9_999;
 
 fn number(name: &str, default: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -62,6 +64,7 @@ async fn main() {
         let mut commands = Commands::connect(program.address, &desk).await;
         offers(&mut commands, &ears, rounds, count).await;
         hints(&mut commands, &ears, rounds, count).await;
+        frees(&mut commands, rounds, count).await;
         if count > 1 {
             let each =
                 memory * 1_024.0 / f64::from(u32::try_from(count).expect("streams are fewer"));
@@ -89,6 +92,7 @@ async fn people(url: &str, riders: usize) -> (String, Vec<String>) {
     cast::enter(&db).await.expect("the cast enters");
     let mut tx = db.begin().await.expect("begins");
     let numbers: Vec<_> = (FIRST_RIDER..).take(riders).collect();
+    tx.add_rider(RiderId(SINGLE), cast::NORTH, "single", 1, None).await.expect("a rider");
     for number in &numbers {
         let name = format!("rider {number}");
         tx.add_rider(RiderId(*number), cast::NORTH, &name, 90, None).await.expect("a rider");
@@ -127,6 +131,26 @@ async fn offers(commands: &mut Commands, ears: &Ears, rounds: usize, count: usiz
     }
     line(count, "offer sent → on the streams of its rider", told);
     line(count, "control: offer sent → answered", answered);
+}
+
+/// A rider whose only place is taken by an offer: until that is cancelled and the next offer to the same rider is made.
+async fn frees(commands: &mut Commands, rounds: usize, count: usize) {
+    let (mut freed, mut cancelled) = (Vec::new(), Vec::new());
+    let mut held = commands.create().await;
+    commands.offer(held, SINGLE).await;
+    for _ in 0..rounds {
+        let next = commands.create().await;
+        tokio::time::sleep(APART).await;
+        let sent = Instant::now();
+        commands.cancel(held).await;
+        cancelled.push(ms(sent, commands.answered_at));
+        commands.offer(next, SINGLE).await;
+        freed.push(ms(sent, commands.answered_at));
+        held = next;
+    }
+    commands.cancel(held).await;
+    line(count, "cancel sent → the rider's place is free, and answered", cancelled);
+    line(count, "cancel sent → the next offer to that rider is answered", freed);
 }
 
 /// A new task: until all riders of the region have heard that the pool has changed.
