@@ -1,6 +1,7 @@
 // Follows the numbered stream of a page, and fetches the page anew when something on it has changed. The stream only says
 // that there is something; what is shown is what the server has sent, with its number, and never an older one.
 import { swap } from './swap.js';
+import { Place } from './place.js';
 import { Sounds } from './sound.js';
 
 const SILENT_MS = 20000; // A heartbeat comes every 15 seconds.
@@ -15,6 +16,7 @@ const { stream, kind, task } = box.dataset;
 const state = box.querySelector('.state');
 const age = box.querySelector('.age');
 const sounds = new Sounds(box.querySelector('[data-on]'));
+new Place(document.getElementById('place'));
 const pollMs = Number(box.dataset.poll) * 1000;
 
 let shown = Number(box.dataset.number); // The number of what is shown.

@@ -31,7 +31,7 @@ function typed(node) {
 const callbacks = {
   beforeNodeMorphed: (node) => {
     if (node.nodeType !== Node.ELEMENT_NODE) return true;
-    return node.id !== 'live' && !(node.tagName === 'FORM' && busy(node));
+    return !['live', 'place'].includes(node.id) && !(node.tagName === 'FORM' && busy(node));
   },
   // A card that is gone goes at once; only what somebody has written is kept.
   beforeNodeRemoved: (node) => !typed(node),

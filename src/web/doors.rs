@@ -164,6 +164,7 @@ pub const DOORS: &[Door] = &[
     get("/rider", May::Rider),
     get("/rider/stream", May::Rider),
     post("/rider/duty", May::Rider),
+    post("/rider/location", May::Rider),
     post("/rider/tasks/{id}/{verb}", May::Rider),
     post("/rider/rounds/{round}/decline", May::Rider),
     get("/rider/me", May::Rider),

@@ -25,9 +25,10 @@ static STYLE_PATH: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// Modules, each with its name: they name each other by these.
-const SCRIPTS: [(&str, &str); 4] = [
+const SCRIPTS: [(&str, &str); 5] = [
     ("live.js", include_str!("../../static/live.js")),
     ("swap.js", include_str!("../../static/swap.js")),
+    ("place.js", include_str!("../../static/place.js")),
     ("sound.js", include_str!("../../static/sound.js")),
     (
         "idiomorph.js",

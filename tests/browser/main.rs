@@ -20,6 +20,7 @@ mod access;
 mod driver;
 mod live;
 mod pictures;
+mod place;
 mod shown;
 mod three;
 mod twice;

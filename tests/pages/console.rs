@@ -343,7 +343,7 @@ async fn options_of_a_round_that_can_not_be_so_are_shown_as_typed_and_put_right(
     let form = page(&mut dora, task).await.form(&start);
     let form = form.forged("batch", "2").forged("seconds", "1").forged("radius_m", "9x");
     let shown = dora.send(&form).await;
-    shown.is(422).says("Circle (m)");
+    shown.is(422).says("The circle is a number from 50 to 100,000 m.");
     let typed: Vec<_> = ["radius_m", "batch", "seconds"]
         .map(|id| {
             shown

@@ -195,6 +195,7 @@ fn families() -> Vec<(&'static str, Vec<String>)> {
         ("round-status-", names(RoundStatus::ALL)),
         ("round-answer-", with(names(RoundAnswer::ALL), &["waiting", "silent"])),
         ("left-out-", with(names(LeftOut::ALL), &["farther"])),
+        ("wrong-option-", own(&["radius_m", "batch", "seconds"])),
         ("wish-", own(&["start", "widen", "stop", "reset", "leave"])),
         ("done-", with(names(AdminAction::ALL), &["change"])),
         ("signal-", names(SignalKind::ALL)),

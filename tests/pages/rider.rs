@@ -221,3 +221,35 @@ async fn a_rider_never_reads_of_another() {
     }
     site.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_tells_where_its_device_is() {
+    let site = Site::open().await;
+    let mut ron = Browser::enter(&site, &rider(1)).await;
+    let word = ron.get("/rider").await.forms()[0].value("form").to_owned();
+    let says = |lat: &str| {
+        let fix = format!(
+            r#"{{"seq":1,"at":"2026-03-02T04:00:00.000Z","lat":{lat},"lng":121.4,"accuracy_m":8}}"#
+        );
+        format!(r#"{{"fixes":[{fix}],"device":"d-1","sent_at":"2026-03-02T04:00:01.000Z"}}"#)
+    };
+    let tell =
+        |body: String| Form::bare("/rider/location").forged("form", &word).forged("body", &body);
+    let told = ron.submit(&tell(says("31.25"))).await;
+    told.is(200);
+    let told: serde_json::Value = serde_json::from_str(&told.html).unwrap();
+    assert_eq!((&told["kept"], &told["fixes"][0]["taken"]), (&true.into(), &true.into()));
+    let locator = site.desk.executor.positions().locator().clone();
+    let fix = locator.of(dispatch_desk::domain::id::RiderId(1)).await.unwrap().unwrap();
+    assert!((fix.place.lat - 31.25).abs() < 1e-9);
+    // Sent again it is known; what is no place, or no message, is not taken.
+    let again = ron.submit(&tell(says("31.25"))).await;
+    again.is(200);
+    assert!(again.html.contains(r#""why":"older""#), "{}", again.html);
+    for wrong in [says("91"), "{}".to_owned(), String::new(), "x".to_owned()] {
+        let refused = ron.submit(&tell(wrong.clone())).await;
+        assert!([400, 422].contains(&refused.status.as_u16()), "{wrong}: {}", refused.status);
+    }
+    let unsigned = Form::bare("/rider/location").forged("body", &says("31.3"));
+    assert_eq!(ron.submit(&unsigned).await.status, 403);
+}

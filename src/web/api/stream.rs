@@ -1,6 +1,7 @@
 //! The numbered log, pushed.
 
 use axum::{extract::State, response::Response};
+use utoipa::ToSchema;
 
 use super::super::{
     desk::Desk,
@@ -9,6 +10,21 @@ use super::super::{
     who::Caller,
 };
 use crate::engine::hub::{Pace, Reader, Way};
+
+/// One event of the stream, field by field as server-sent events write them.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes the lines of text that are sent")]
+pub(super) struct StreamFrame {
+    /// `hello`, `event`, `through`, `ping`, `reset`, `pool` or `bye`.
+    event: String,
+    /// The number up to which the stream has been read; missing where nothing was.
+    id: Option<String>,
+    /// A JSON object.
+    data: String,
+    /// How long to wait before coming back, in milliseconds.
+    #[schema(minimum = 0)]
+    retry: Option<i64>,
+}
 
 /// The log from a number on, as it grows, as far as the reader may see it: server-sent events.
 ///
@@ -26,9 +42,13 @@ use crate::engine::hub::{Pace, Reader, Way};
     get, path = "/api/v1/stream", tag = "events", operation_id = "stream",
     params(
         StreamQuery,
-        ("Last-Event-ID" = Option<i64>, Header, description = "Wins over `after`: browsers send it when they come back")
+        (
+            "Last-Event-ID" = Option<String>,
+            Header,
+            description = "Wins over `after`: browsers send it when they come back. One that is not known here is told so by `reset`"
+        )
     ),
-    responses((status = 200, body = String, content_type = "text/event-stream")), security(("token" = []))
+    responses((status = 200, body = StreamFrame, content_type = "text/event-stream")), security(("token" = []))
 )]
 pub(super) async fn stream(
     State(desk): State<Desk>,

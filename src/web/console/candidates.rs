@@ -67,6 +67,12 @@ struct Page {
     wrong: Option<&'static str>,
 }
 
+impl Page {
+    fn is_wrong(&self, field: &str) -> bool {
+        self.wrong == Some(field)
+    }
+}
+
 fn number(text: &str, field: &'static str) -> Result<Option<u32>, &'static str> {
     match text.trim() {
         "" => Ok(None),

@@ -1,6 +1,7 @@
 //! What a rider sent: decided, then shown. Sent twice, it has one effect and one answer.
 
 use axum::{
+    Json,
     extract::State,
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Redirect, Response},
@@ -15,6 +16,7 @@ use super::{
         pace,
         page::{Taste, words},
         people::{self, RiderSeat},
+        positions::{self, LocationAnswer, LocationBody},
         problem::{Problem, ProblemCode},
         trouble::Trouble,
     },
@@ -109,6 +111,20 @@ pub(super) async fn duty(
         changed.map_err(|error| Problem::of(&error, seat.lang()))?;
     }
     Ok(Redirect::to("/rider").into_response())
+}
+
+/// Where this page's device is: the same message that scripts send, as one field of a form.
+pub(super) async fn location(
+    State(desk): State<Desk>,
+    RiderSeat(seat): RiderSeat,
+    Form(typed): Form<Typed>,
+) -> Result<Json<LocationAnswer>, Problem> {
+    let lang = seat.lang();
+    let account = seat.caller.rider.as_ref();
+    let account = account.ok_or_else(|| Problem::new(ProblemCode::NotFound, lang))?;
+    let body: LocationBody = serde_json::from_str(typed.get("body"))
+        .map_err(|error| Problem::new(ProblemCode::BodyInvalid, lang).with(error.to_string()))?;
+    positions::take(&desk, account, &body, lang).await.map(Json)
 }
 
 /// A link for riders, used: this device is remembered.

@@ -21,6 +21,7 @@ pub(super) fn router(desk: &Desk) -> Router<Desk> {
         .route("/rider/stream", get(live::pages::rider))
         .route("/rider/closed", get(home::closed))
         .route("/rider/duty", post(act::duty))
+        .route("/rider/location", post(act::location))
         .route("/rider/sign-out", post(act::sign_out))
         .route("/rider/enter/{token}", post(act::enter))
         .route("/rider/tasks/{id}/{verb}", post(act::command))

@@ -101,7 +101,10 @@ pub(super) fn of_window(measures: &Measures, minutes: i64) -> Vec<Figure> {
         counted: waits.len().to_string(),
     };
     vec![
-        mean("requests", tries, minutes.max(1), tries),
+        Figure {
+            counted: format!("{tries} / {minutes} min"),
+            ..mean("requests", tries, minutes.max(1), tries)
+        },
         share("grabbed", measures.grabs(true), measures.grabs(false)),
         share("empty", empty, rounds),
         share("first-batch", hit, sent),
