@@ -132,10 +132,12 @@ impl Desk {
         answer.task.expect("a created task").id
     }
 
-    /// Many new tasks.
+    /// Many new tasks, by number: several lanes number them in any order.
     pub async fn create_many(&self, count: usize) -> Vec<TaskId> {
         let created = (0..count).map(|_| self.create());
-        futures_util::future::join_all(created).await
+        let mut tasks = futures_util::future::join_all(created).await;
+        tasks.sort_unstable();
+        tasks
     }
 
     /// A command under a fresh key.
