@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use dispatch_desk::{
-    client::{Client, Error, Fix, Retry},
+    client::{Client, Error, EventItem, Fix, Retry},
     domain::{
         answer::Outcome,
         command::{Act, Actor, Verb},
@@ -17,6 +17,10 @@ use crate::{
     cut::line,
     scene::{CENTRE, NOON, Scene, key, order},
 };
+
+fn numbers(events: &[EventItem]) -> Vec<i64> {
+    events.iter().map(|event| event.number).collect()
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_goes_from_order_to_door_and_each_answer_is_what_came_over_the_wire() {
@@ -60,9 +64,14 @@ async fn a_task_goes_from_order_to_door_and_each_answer_is_what_came_over_the_wi
     let events = desk.task_events(task).await.unwrap();
     let actions: Vec<_> = events.items.iter().map(|event| event.action.as_str()).collect();
     assert_eq!(actions, ["create", "offer", "accept", "arrive", "pick-up", "deliver"]);
+    // The log of the whole region holds them, too, behind what was done to set the desk up.
+    let all = desk.events(0, None).await.unwrap().items;
+    let of_task = all.iter().filter(|event| event.task_id == Some(task));
+    assert_eq!(of_task.map(|event| event.number).collect::<Vec<_>>(), numbers(&events.items));
     let page = desk.events(0, Some(2)).await.unwrap();
-    assert_eq!((page.after, page.through, page.items.len()), (0, 2, 2));
-    assert_eq!(desk.events(2, None).await.unwrap().items.len(), 4);
+    assert_eq!((page.after, page.through, page.items.len()), (0, all[1].number, 2));
+    let rest = desk.events(page.through, None).await.unwrap();
+    assert_eq!(numbers(&rest.items), numbers(&all[2..]));
     assert_eq!(desk.time().await.unwrap(), NOON);
     let listed = desk.list(Some(StateName::Assigned), None, None).await.unwrap();
     assert_eq!(listed.items[0].task.id, task);
@@ -120,7 +129,8 @@ async fn a_lost_reply_is_asked_for_again_under_the_same_key_and_there_is_one_eff
     assert_eq!(connections.load(Ordering::SeqCst), 3);
     let desk = scene.dispatcher().await;
     assert_eq!(desk.list(None, None, None).await.unwrap().items.len(), 1);
-    assert_eq!(desk.events(0, None).await.unwrap().items.len(), 1);
+    let events = desk.events(0, None).await.unwrap().items;
+    assert_eq!(events.iter().filter(|event| event.kind == "task").count(), 1);
 
     // Whoever asks once is told that nobody knows.
     let (broken, _) = line(&scene.origin, 1).await;
