@@ -21,19 +21,21 @@ export class Place {
     this.box = box;
     this.said = box.querySelector('[role=status]');
     this.button = box.querySelector('button');
+    // Whether it is shared is said by each rider: a telephone may be handed on.
+    this.on = `on-${box.dataset.rider}`;
     this.device = kept.read('device') ?? crypto.randomUUID();
     kept.write('device', this.device);
-    this.seq = Number(kept.read('seq')) || 0;
+    this.seq = 0;
     this.waiting = [];
     this.button.addEventListener('click', () => (this.watch === undefined ? this.start() : this.stop('off')));
     addEventListener('online', () => this.send());
-    if (kept.read('on') === '1') this.start();
+    if (kept.read(this.on) === '1') this.start();
     else this.stop('off');
     box.hidden = false;
   }
 
   start() {
-    kept.write('on', '1');
+    kept.write(this.on, '1');
     this.show('waiting');
     this.watch = navigator.geolocation.watchPosition(
       (found) => this.found(found),
@@ -49,7 +51,7 @@ export class Place {
     clearInterval(this.timer);
     this.watch = undefined;
     this.waiting = [];
-    kept.write('on', '0');
+    kept.write(this.on, '0');
     this.show(why);
     this.label();
   }
@@ -67,7 +69,8 @@ export class Place {
   }
 
   found({ coords, timestamp }) {
-    this.seq += 1;
+    // Another page of this browser may have counted on.
+    this.seq = Math.max(this.seq, Number(kept.read('seq')) || 0) + 1;
     kept.write('seq', String(this.seq));
     const fix = { seq: this.seq, at: new Date(timestamp).toISOString(), lat: coords.latitude, lng: coords.longitude };
     if (Number.isFinite(coords.accuracy)) fix.accuracy_m = coords.accuracy;

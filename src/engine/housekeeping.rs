@@ -1,11 +1,11 @@
-//! What is kept for a while and no longer: stored answers for seven days, sessions and links that are over, and personal
-//! data for as long as the region says.
+//! What is kept for a while and no longer: stored answers for seven days, sessions and links that are over, telephones
+//! that riders used, and personal data for as long as the region says.
 
 use tokio::{sync::watch, task::JoinHandle};
 
 use super::executor::Executor;
 use crate::{
-    domain::id::Timestamp,
+    domain::{id::Timestamp, signal::SHARED_MS},
     store::{self, Db},
 };
 
@@ -58,9 +58,12 @@ pub async fn run_once(db: &Db) -> store::Result<u64> {
         let now: Timestamp = tx.now().await?;
         let answers = tx.prune_outcomes(now.plus_ms(-ANSWERS_MS), CHUNK).await?;
         let access = tx.prune_access(now.plus_ms(-SESSIONS_MS), now, CHUNK).await?;
+        // One that was seen longer ago is held against nobody.
+        let devices = tx.prune_devices(now.plus_ms(-SHARED_MS), CHUNK).await?;
         tx.commit().await?;
-        gone += answers + access;
-        if answers + access == 0 {
+        let over = answers + access + devices;
+        gone += over;
+        if over == 0 {
             return Ok(gone);
         }
     }

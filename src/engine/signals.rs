@@ -75,7 +75,10 @@ impl Signals {
                 seen.known.clear();
             }
             seen.known.insert(pair, fix.at);
-            seen.sightings.insert(pair, fix.at);
+            // While the database is away: a device that names itself anew each time fills no memory.
+            if seen.sightings.len() < MOST {
+                seen.sightings.insert(pair, fix.at);
+            }
         }
     }
 

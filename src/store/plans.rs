@@ -21,6 +21,7 @@ mod tests {
         },
         readers::{EVENTS_OF_REGIONS, OFFER, OFFERS_OF, OFFERS_TO},
         sessions::{END_SESSIONS_OF, PRUNE_SESSIONS},
+        signals::PRUNE_DEVICES,
         sql::Sql,
         tx::{Driver, Tx, on},
     };
@@ -128,6 +129,7 @@ mod tests {
             "attempt_actor",
         ),
         ("prune links", PRUNE_LINKS, &[Int(100), PAGE], "sign_in_link_over"),
+        ("prune devices", PRUNE_DEVICES, &[Int(100), PAGE], "rider_device_seen"),
     ];
 
     /// A day of many tasks in four regions, all times in its own seconds.
@@ -161,6 +163,7 @@ mod tests {
          SELECT CONCAT('s', i), 'rider', CONCAT('', i % 1000), '{}', i, i FROM n",
         "INSERT INTO sign_in_link (hash, actor_kind, actor_id, created_at, expires_at, uses_left) \
          SELECT CONCAT('l', i), 'rider', '1', i, i, 1 FROM n",
+        "INSERT INTO rider_device (device, rider_id, seen_at) SELECT i, 1 + i % 1000, i FROM n",
     ];
 
     async fn fill(db: &Db) {

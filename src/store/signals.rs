@@ -48,6 +48,10 @@ const DISMISS: Sql = Sql::same(
     "UPDATE rider_signal SET dismissed_at = $4, dismissed_by = $3 WHERE rider_id = $1 AND id = $2 \
      AND dismissed_at IS NULL",
 );
+pub(super) const PRUNE_DEVICES: Sql = Sql::same(
+    "DELETE FROM rider_device WHERE (device, rider_id) IN \
+     (SELECT v.device, v.rider_id FROM rider_device v WHERE v.seen_at < $1 ORDER BY v.seen_at LIMIT $2) AND seen_at < $1",
+);
 const FORGET_SIGNALS: Sql = Sql::same("DELETE FROM rider_signal WHERE rider_id = $1");
 const FORGET_DEVICES: Sql = Sql::same("DELETE FROM rider_device WHERE rider_id = $1");
 
@@ -144,6 +148,11 @@ impl Tx {
     /// Notes which telephones riders use, each pair once.
     pub async fn see_devices(&mut self, seen: &[Sighting]) -> Result<u64> {
         Ok(execute!(self, SEE_DEVICES, sighting_rows(seen)))
+    }
+
+    /// Forgets up to `limit` pairs of rider and telephone that were last seen before `before`.
+    pub async fn prune_devices(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
+        Ok(execute!(self, PRUNE_DEVICES, before.0, limit))
     }
 
     /// Who else used one of these telephones in the `within_ms` before: the rider, the other one, when.

@@ -31,6 +31,19 @@ async fn shares(driver: &Driver) {
     window.go(&format!("{}/rider", site.origin)).await;
     window.sees("#place button", "Stop sharing").await;
     window.sees("#place [role=status]", "The desk had your position at").await;
+    // The telephone is handed on: whoever comes next is not shared without having said so.
+    let enter = async |number: i64| {
+        let link = site.link(&rider(number)).await;
+        window.go(&format!("{}/taste?lang=en&back={link}", site.origin)).await;
+        window.find("form[action*='enter/'] button").await.click().await.unwrap();
+        window.find(".bar form button").await;
+    };
+    enter(2).await;
+    window.sees("#place [role=status]", "Your position is not shared.").await;
+    window.sees("#place button", "Share my position").await;
+    assert!(locator.of(RiderId(2)).await.unwrap().is_none(), "nothing was sent");
+    enter(1).await;
+    window.sees("#place button", "Stop sharing").await;
     window.find("#place button").await.click().await.unwrap();
     window.sees("#place [role=status]", "Your position is not shared.").await;
     window.go(&format!("{}/rider", site.origin)).await;

@@ -46,6 +46,8 @@ struct Page {
     shell: Shell,
     duty: &'static str,
     duties: &'static [Duty],
+    /// Whose page it is.
+    rider: crate::domain::id::RiderId,
     holds: i64,
     capacity: u32,
     banner: Option<Banner>,
@@ -190,6 +192,7 @@ async fn read(
         lost,
         duty: account.rider.duty.as_str(),
         duties: Duty::ALL,
+        rider: me,
         holds: account.holds,
         capacity: account.rider.capacity,
         banner: answer.map(|answer| Banner::of(&answer, verb, &names, zone, seat.lang())),

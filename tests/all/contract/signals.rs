@@ -84,6 +84,12 @@ for_each_database!(who_shares_a_telephone_is_found, |desk| async move {
     };
     let (tx, found) = sharers(1_000)(tx).await;
     assert_eq!(found, [(2, 1, 100), (2, 3, 160), (3, 1, 100), (3, 2, 150)]);
-    let (_, found) = sharers(50)(tx).await;
+    let (mut tx, found) = sharers(50)(tx).await;
     assert_eq!(found, [(2, 1, 100), (2, 3, 160), (3, 2, 150)]);
+    // What was seen long ago is forgotten, the oldest first and so much at once.
+    assert_eq!(tx.prune_devices(Timestamp(150), 1).await.unwrap(), 1);
+    assert_eq!(tx.prune_devices(Timestamp(150), 9).await.unwrap(), 1);
+    assert_eq!(tx.prune_devices(Timestamp(150), 9).await.unwrap(), 0);
+    let (_, found) = sharers(1_000)(tx).await;
+    assert_eq!(found, [(2, 3, 160), (3, 2, 150)]);
 });
