@@ -4,8 +4,30 @@ use std::net::SocketAddr;
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
 };
+
+/// A sign-in with name and password from `peer`, on a connection of its own; returns the status.
+pub async fn sign_in_by_password(
+    host: SocketAddr,
+    peer: [u8; 4],
+    login: &str,
+    password: &str,
+) -> u16 {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(SocketAddr::from((peer, 0))).expect("an address of this machine");
+    let mut stream = socket.connect(host).await.expect("the program listens");
+    let form = format!("login={login}&password={}", password.replace('+', "%2B"));
+    let request = format!(
+        "POST /sign-in HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: same-origin\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
+        form.len()
+    );
+    stream.write_all(request.as_bytes()).await.expect("written");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("read");
+    answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status")
+}
 
 /// One kept connection.
 #[derive(Debug)]

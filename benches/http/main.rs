@@ -1,8 +1,9 @@
 //! What the HTTP face costs, with its controls printed.
 //!
-//! `cargo bench --bench http`. The program itself is started (`serve`), and asked over loopback. Three questions: grabs
+//! `cargo bench --bench http`. The program itself is started (`serve`), and asked over loopback. Four questions: grabs
 //! on 64 kept connections, against the same through one connection; the board with 10,000 open tasks,
-//! against the board with 100; start-up and memory with 10,000 live tasks and a million events, against an empty desk.
+//! against the board with 100; the board while two hundred people sign in, against the same alone; start-up and memory
+//! with 10,000 live tasks and a million events, against an empty desk.
 //! `BENCH_SECONDS` (default 5) is the length of a run, `BENCH_RUNS` (default 3) how many runs the median is taken of,
 //! `BENCH_EVENTS` (default 1000000) the size of the large log.
 
@@ -12,6 +13,7 @@ mod cast;
 mod client;
 #[path = "../executor/control.rs"]
 mod control;
+mod crowd;
 #[path = "../executor/grow.rs"]
 mod grow;
 mod program;
@@ -63,6 +65,7 @@ async fn main() {
     println!("disk before: {:.0} syncs of 4 KiB a second", syncs_per_second(folder.path()));
     grabs(folder.path(), seconds, runs).await;
     board(folder.path()).await;
+    crowd::crowd(folder.path()).await;
     start_up(folder.path()).await;
     println!("\ndisk after: {:.0} syncs of 4 KiB a second", syncs_per_second(folder.path()));
 }

@@ -1,14 +1,10 @@
 //! What every request needs.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
-
-use tokio::sync::Semaphore;
+use std::sync::Arc;
 
 use super::{
     exports::Exports,
+    hashing::Hashing,
     pace::{Searches, Tries},
     uploads::Uploads,
 };
@@ -93,9 +89,7 @@ struct Inner {
     hub: Hub,
     origin: Origin,
     entropy: Arc<dyn Entropy>,
-    hashing: Semaphore,
-    /// How many wait for a turn.
-    waiting: AtomicUsize,
+    hashing: Hashing,
     demo: bool,
     uploads: Uploads,
     exports: Exports,
@@ -105,12 +99,6 @@ struct Inner {
 }
 
 impl Desk {
-    /// How many passwords are hashed at once: one costs 37 ms of a core and 19 MiB, and signing in must not
-    /// keep dispatchers waiting.
-    const HASHES_AT_ONCE: usize = 2;
-    /// How many may wait for their turn: more are told to come back, before the board feels it.
-    const MOST_WAITING: usize = 16;
-
     /// A desk in front of `executor`, reached at `origin`.
     pub fn new(executor: Executor, origin: Origin) -> Self {
         Self::live(executor, origin, hub::Settings::default())
@@ -135,17 +123,14 @@ impl Desk {
         demo: bool,
     ) -> Self {
         let hub = Hub::new(executor.clone(), live);
-        let hashing = Semaphore::new(Self::HASHES_AT_ONCE);
         let (uploads, exports) = (Uploads::default(), Exports::default());
-        let waiting = AtomicUsize::new(0);
         let rounds = Rounds::new(executor.clone(), executor.positions().locator().clone());
         Self(Arc::new(Inner {
             executor,
             hub,
             origin,
             entropy,
-            hashing,
-            waiting,
+            hashing: Hashing::default(),
             demo,
             uploads,
             exports,
@@ -244,31 +229,9 @@ impl Desk {
         Ok(bytes)
     }
 
-    /// Takes a turn for hashing a password; none if too many wait for theirs.
-    pub(super) async fn hashing_turn(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
-        let waiting = Waiting::join(&self.0.waiting);
-        if waiting.others >= Self::MOST_WAITING {
-            return None;
-        }
-        self.0.hashing.acquire().await.ok()
-    }
-}
-
-/// A place in the queue, left when it is dropped.
-struct Waiting<'a> {
-    queue: &'a AtomicUsize,
-    others: usize,
-}
-
-impl<'a> Waiting<'a> {
-    fn join(queue: &'a AtomicUsize) -> Self {
-        Self { queue, others: queue.fetch_add(1, Ordering::Relaxed) }
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.queue.fetch_sub(1, Ordering::Relaxed);
+    /// Where passwords wait for their turn.
+    pub(super) fn hashing(&self) -> &Hashing {
+        &self.0.hashing
     }
 }
 

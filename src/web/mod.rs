@@ -43,6 +43,7 @@ mod files;
 mod form_token;
 mod forms;
 mod gate;
+mod hashing;
 mod headers;
 mod live;
 mod mask;

@@ -2,7 +2,10 @@
 
 use argon2::{Argon2, PasswordHash, PasswordHasher, PasswordVerifier, password_hash::SaltString};
 
-use super::desk::Desk;
+use super::{
+    desk::Desk,
+    hashing::{Crowded, Place},
+};
 
 /// What an unknown name is checked against, so that it takes as long as a known one.
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$ZGlzcGF0Y2gtZGVzay1uYg$\
@@ -60,33 +63,23 @@ pub(super) fn is_weak(phc: &str) -> bool {
     !phc.starts_with(STRENGTH)
 }
 
-/// There are too many who sign in at this moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Crowded;
-
 /// Whether `password` is the one behind `phc`. Without a stored one it takes as long and says no.
-pub(super) async fn verify(
-    desk: &Desk,
-    password: String,
-    phc: Option<String>,
-) -> Result<bool, Crowded> {
-    let _turn = desk.hashing_turn().await.ok_or(Crowded)?;
+pub(super) async fn verify(place: Place, password: String, phc: Option<String>) -> bool {
     let known = phc.is_some();
     let phc = phc.unwrap_or_else(|| NOBODY.to_owned());
-    let checked = tokio::task::spawn_blocking(move || {
+    let checked = place.run(move || {
         PasswordHash::new(&phc).is_ok_and(|parsed| {
             Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok()
         })
     });
-    Ok(checked.await.unwrap_or(false) && known)
+    checked.await.unwrap_or(false) && known
 }
 
 /// The hash of a new password; `None` if there is no randomness.
 pub(super) async fn make(desk: &Desk, password: String) -> Result<Option<String>, Crowded> {
-    let _turn = desk.hashing_turn().await.ok_or(Crowded)?;
+    let place = desk.hashing().join()?;
     let Ok(salt) = desk.salt() else { return Ok(None) };
-    let made = tokio::task::spawn_blocking(move || hash(&password, &salt).ok());
-    Ok(made.await.ok().flatten())
+    Ok(place.run(move || hash(&password, &salt).ok()).await.flatten())
 }
 
 #[cfg(test)]

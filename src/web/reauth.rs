@@ -5,6 +5,7 @@ use axum::{http::StatusCode, response::Response};
 use super::{
     desk::Desk,
     forms::Typed,
+    hashing::Crowded,
     password,
     peer::Peer,
     people::Seat,
@@ -53,6 +54,8 @@ pub(super) async fn owner(
     from: Peer,
 ) -> Result<Result<(), Unproven>, Problem> {
     let staff = seat.staff()?;
+    let busy = |Crowded| Problem::new(ProblemCode::Busy, seat.lang());
+    let place = desk.hashing().join().map_err(busy)?;
     let read = |error: store::Error| Problem::read(&error, seat.lang());
     let mut tx = desk.db().read().await.map_err(read)?;
     let known = tx.password_of(staff).await.map_err(read)?;
@@ -64,9 +67,8 @@ pub(super) async fn owner(
         Ok(tried) => tried,
         Err(wait) => return Ok(Err(Unproven::Early(wait))),
     };
-    let right = password::verify(desk, typed.raw("present").to_owned(), phc).await;
-    let busy = |password::Crowded| Problem::new(ProblemCode::Busy, seat.lang());
-    if right.map_err(busy)? {
+    let right = password::verify(place, typed.raw("present").to_owned(), phc).await;
+    if right {
         tried.succeeded(desk).await.map_err(read)?;
         return Ok(Ok(()));
     }

@@ -18,6 +18,7 @@ mod gallery;
 
 mod access;
 mod driver;
+mod framed;
 mod live;
 mod pictures;
 mod place;

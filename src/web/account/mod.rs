@@ -19,6 +19,7 @@ pub(super) use links::first;
 
 use super::{
     desk::Desk,
+    hashing::Crowded,
     page::{Taste, Zone, words},
     password::{self, Unfit},
     problem::{Problem, ProblemCode},
@@ -77,7 +78,7 @@ fn said(error: &office::Error, taste: &Taste) -> Result<String, Problem> {
 /// Hashes a new password.
 async fn hashed(desk: &Desk, taste: &Taste, new: String) -> Result<String, Problem> {
     let made = password::make(desk, new).await;
-    let made = made.map_err(|password::Crowded| Problem::new(ProblemCode::Busy, taste.lang))?;
+    let made = made.map_err(|Crowded| Problem::new(ProblemCode::Busy, taste.lang))?;
     made.ok_or_else(|| Problem::new(ProblemCode::Faulty, taste.lang))
 }
 

@@ -13,6 +13,7 @@ use super::{
         desk::Desk,
         extract::Form,
         forms::Typed,
+        hashing::Crowded,
         page::{Shell, Taste, filters, render, words},
         password,
         peer::Peer,
@@ -49,6 +50,8 @@ pub(super) async fn sign_in(
 ) -> Result<Response, Problem> {
     let read = |error: store::Error| Problem::read(&error, taste.lang);
     let phone = phone_number(typed.get("phone")).unwrap_or_default();
+    let busy = |Crowded| Problem::new(ProblemCode::Busy, taste.lang);
+    let place = desk.hashing().join().map_err(busy)?;
     let tried = match throttle::begin(&desk, "rider", &phone, from).await.map_err(read)? {
         Ok(tried) => tried,
         Err(wait) => {
@@ -57,16 +60,18 @@ pub(super) async fn sign_in(
         }
     };
     let mut tx = desk.db().read().await.map_err(read)?;
-    let found = tx.rider_password(&phone).await.map_err(read)?;
-    let open = match &found {
-        Some((id, _)) => tx.rider(*id).await.map_err(read)?.is_some_and(|rider| !rider.disabled),
-        None => false,
-    };
+    let (id, phc) = tx.rider_password(&phone).await.map_err(read)?.unzip();
     drop(tx);
-    let (id, phc) = found.unzip();
-    let right = password::verify(&desk, typed.raw("password").to_owned(), phc).await;
-    let right = right.map_err(|password::Crowded| Problem::new(ProblemCode::Busy, taste.lang))?;
-    let Some(id) = id.filter(|_| right && open) else {
+    let right = password::verify(place, typed.raw("password").to_owned(), phc).await;
+    // As for staff: looked at only with the right password.
+    let entered = match id.filter(|_| right) {
+        Some(id) => {
+            let mut tx = desk.db().read().await.map_err(read)?;
+            tx.rider(id).await.map_err(read)?.filter(|rider| !rider.disabled).map(|_| id)
+        }
+        None => None,
+    };
+    let Some(id) = entered else {
         let wrong = Some(words(taste.lang, "rider-sign-in-failed", &[]));
         let status = StatusCode::UNAUTHORIZED;
         return Ok(rider::door(&desk, &taste, typed.get("phone"), wrong, status));

@@ -12,6 +12,7 @@ use tower_sessions::Session;
 use super::super::{
     desk::Desk,
     extract::{Form, Query, TokenPath},
+    hashing::Crowded,
     page::{Shell, Taste, filters, is_ours, render, words},
     password,
     peer::Peer,
@@ -124,25 +125,27 @@ pub(super) async fn sign_in(
     let read = |error: store::Error| Problem::read(&error, taste.lang);
     let login = typed.login.trim().replace('\0', "");
     let page = Page { login: login.clone(), ..empty(&desk, &taste, typed.next.clone()) };
+    let busy = |Crowded| Problem::new(ProblemCode::Busy, taste.lang);
+    let place = desk.hashing().join().map_err(busy)?;
     let tried = match throttle::begin(&desk, "staff", &login, from).await.map_err(read)? {
         Ok(tried) => tried,
         Err(left) => return Ok(wait(&desk, &taste, page, left)),
     };
     let mut tx = desk.db().read().await.map_err(read)?;
-    let found = tx.password(&login).await.map_err(read)?;
-    let open = match &found {
-        Some((staff, _)) => {
-            let account = tx.staff_account(*staff).await.map_err(read)?;
-            account.is_some_and(|account| !account.staff.disabled)
-        }
-        None => false,
-    };
+    let (staff, phc) = tx.password(&login).await.map_err(read)?.unzip();
     drop(tx);
-    let (staff, phc) = found.unzip();
     let weak = phc.as_deref().is_some_and(password::is_weak);
-    let right = password::verify(&desk, typed.password.clone(), phc).await;
-    let right = right.map_err(|password::Crowded| Problem::new(ProblemCode::Busy, taste.lang))?;
-    let Some(staff) = staff.filter(|_| right && open) else {
+    let right = password::verify(place, typed.password.clone(), phc).await;
+    // Looked at only with the right password: one read more would tell that the name is known.
+    let entered = match staff.filter(|_| right) {
+        Some(staff) => {
+            let mut tx = desk.db().read().await.map_err(read)?;
+            let account = tx.staff_account(staff).await.map_err(read)?;
+            account.filter(|account| !account.staff.disabled).map(|_| staff)
+        }
+        None => None,
+    };
+    let Some(staff) = entered else {
         let page = Page { wrong: Some(words(taste.lang, "sign-in-failed", &[])), ..page };
         return Ok(show(&desk, &taste, page, StatusCode::UNAUTHORIZED));
     };
