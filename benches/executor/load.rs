@@ -25,7 +25,7 @@ use super::{
 /// Racers of the hot task, and riders of the mix.
 pub const RACERS: i64 = 5_000;
 /// The first of the bench's own riders.
-const FIRST: i64 = 10_000;
+pub const FIRST: i64 = 10_000;
 
 /// Adds riders enough that places never run out.
 pub async fn riders(db: &Db) {
@@ -111,14 +111,16 @@ pub struct Run {
 
 static KEYS: AtomicU64 = AtomicU64::new(0);
 
-fn command(actor: Actor, what: What) -> Command {
+/// A command under a key of its own.
+pub fn command(actor: Actor, what: What) -> Command {
     // Keys as clients make them: unguessable, so without any order.
     let number = KEYS.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let key = RequestKey::parse(&format!("{number:016x}-bench"));
     Command { actor, key, lang: Lang::En, what }
 }
 
-fn change(actor: Actor, task: TaskId, revision: i64, act: Act) -> Command {
+/// A change under a key of its own.
+pub fn change(actor: Actor, task: TaskId, revision: i64, act: Act) -> Command {
     command(actor, What::Change { task, revision: Revision(revision), act })
 }
 

@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench executor` needs nothing for SQLite; for PostgreSQL it needs `TEST_POSTGRES_URL` (a server whose data
 //! may be lost). `BENCH_SECONDS` (default 2) is the length of one run, `BENCH_RUNS` (default 5) how many of them the
-//! median is taken of, `BENCH_EVENTS` (default 2000000) the size of the large log.
+//! median is taken of, `BENCH_EVENTS` (default 2000000) the size of the large log. `BENCH_ONLY` runs one part alone:
+//! `throughput`, `growth`, `hot` or `storm`.
 
 mod baseline;
 #[path = "../../tests/harness/cast.rs"]
@@ -11,6 +12,7 @@ mod cast;
 mod control;
 mod grow;
 mod load;
+mod storm;
 
 use std::{path::Path, time::Duration};
 
@@ -52,6 +54,9 @@ async fn main() {
     }
     if wanted("hot") {
         hot(folder.path(), postgres.as_deref()).await;
+    }
+    if wanted("storm") {
+        beside_a_storm(folder.path(), postgres.as_deref()).await;
     }
     println!("# disk after: {:.0} syncs/s of 4 KiB", syncs_per_second(folder.path()));
 }
@@ -185,4 +190,49 @@ async fn hot(folder: &Path, postgres: Option<&str>) {
         executor.stop().await;
         db.close().await;
     }
+}
+
+/// Ordinary commands on a thousand tasks, while others do nothing but grab one that is over: with marks and without.
+async fn beside_a_storm(folder: &Path, postgres: Option<&str>) {
+    let (seconds, runs) =
+        (Duration::from_secs(number("BENCH_SECONDS", 2)), number("BENCH_RUNS", 5));
+    println!(
+        "\n| database | beside {} clients who grab one finished task | commands/s | p50 ms (min–max) | p99 ms (min–max) | grabs/s | turned away |",
+        storm::STORMERS
+    );
+    println!("|---|---|---|---|---|---|---|");
+    let ways = [("without marks", 0), ("with marks", Settings::default().hot)];
+    for database in std::iter::once(None).chain(postgres.map(Some)) {
+        let mut all = [Vec::new(), Vec::new()];
+        let mut product = String::new();
+        // The two ways take turns, so that a slow spell of the disk meets both.
+        for run in 0..runs {
+            for (index, (_, hot)) in ways.iter().enumerate() {
+                let (db, _, found) = open(folder, database, &format!("storm_{index}_{run}")).await;
+                product = found;
+                let settings = Settings { hot: *hot, ..Settings::default() };
+                let executor = Executor::start(db.clone(), settings);
+                all[index].push(storm::beside(&executor, seconds).await);
+                executor.stop().await;
+                db.close().await;
+            }
+        }
+        for ((name, _), runs) in ways.iter().zip(&all) {
+            println!(
+                "| {product} | {name} | {:.0} | {} | {} | {:.0} | {} |",
+                median(runs.iter().map(|run| run.ordinary.rate).collect()),
+                spread(runs.iter().map(|run| run.ordinary.p50_ms).collect()),
+                spread(runs.iter().map(|run| run.ordinary.p99_ms).collect()),
+                median(runs.iter().map(|run| run.grabs).collect()),
+                runs.iter().map(|run| run.turned_away).sum::<u64>(),
+            );
+        }
+    }
+}
+
+/// The middle one of several runs, and the ends.
+fn spread(values: Vec<f64>) -> String {
+    let ends = |(low, high): (f64, f64), value: &f64| (low.min(*value), high.max(*value));
+    let (low, high) = values.iter().fold((f64::MAX, 0.0), ends);
+    format!("{:.2} ({low:.2}–{high:.2})", median(values))
 }

@@ -17,6 +17,7 @@ password-long = The password has at most 128 characters.
 password-guessable = This password is too easy to guess. Take another one: a few words that have nothing to do with each other, for example.
 wrong-taken = Somebody else has that name or number.
 wrong-field = This can not be used: { $v }.
+wrong-own-account = Your own way in is kept on your own page, with your present password.
 wrong-last-admin = This is the last admin: they can not be shut out or given another role.
 wrong-changed = Somebody changed it meanwhile; below is what holds now.
 rider-sign-in-failed = The phone number or the password is wrong.
@@ -192,6 +193,7 @@ done-token-ended = ended a token
 done-rule-changed = changed a rule of the whole desk
 done-revealed = saw a whole phone number
 done-erased = erased personal data
+done-imported = imported a file
 done-exported = exported the log
 done-denied = was refused what their role may not
 

@@ -77,5 +77,6 @@ audit-did-token-ended = Ended a token
 audit-did-rule-changed = Changed a rule of the desk
 audit-did-revealed = Saw a masked phone number
 audit-did-erased = Erased personal data
+audit-did-imported = Imported a file
 audit-did-exported = Exported the log
 audit-did-denied = Was denied

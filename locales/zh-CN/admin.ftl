@@ -17,6 +17,7 @@ password-long = 密码最多 128 个字符。
 password-guessable = 这个密码太容易被猜到，请换一个：例如几个不相关的词。
 wrong-taken = 该登录名或号码已被他人使用。
 wrong-field = 该项不可用：{ $v }。
+wrong-own-account = 您自己的登录方式请在“我的账户”中凭当前密码修改。
 wrong-last-admin = 这是最后一位管理员，不能停用或更改其角色。
 wrong-changed = 其间已被他人修改；以下是现在的设置。
 rider-sign-in-failed = 手机号或密码不正确。
@@ -192,6 +193,7 @@ done-token-ended = 终止令牌
 done-rule-changed = 修改全局规则
 done-revealed = 查看了完整号码
 done-erased = 清除个人信息
+done-imported = 导入了文件
 done-exported = 导出日志
 done-denied = 越权操作被拒绝
 

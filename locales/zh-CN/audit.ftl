@@ -77,5 +77,6 @@ audit-did-token-ended = 停用令牌
 audit-did-rule-changed = 更改系统规则
 audit-did-revealed = 查看完整号码
 audit-did-erased = 清除个人信息
+audit-did-imported = 导入文件
 audit-did-exported = 导出日志
 audit-did-denied = 越权被拒

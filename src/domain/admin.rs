@@ -57,6 +57,8 @@ text_enum! {
         Revealed = "revealed",
         /// Personal data was erased.
         Erased = "erased",
+        /// A file of tasks or positions was imported.
+        Imported = "imported",
         /// The log was exported.
         Exported = "exported",
         /// Somebody asked for what their role may not have.

@@ -13,6 +13,8 @@ use crate::{
 pub const ANSWERS_MS: i64 = 7 * 86_400_000;
 /// No session is remembered longer, in milliseconds: thirty days (DESIGN §5).
 pub const SESSIONS_MS: i64 = 30 * 86_400_000;
+/// Failures to sign in are forgotten after an hour without another, in milliseconds; their rows go with them.
+const FAILURES_MS: i64 = 3_600_000;
 /// How often it looks, in milliseconds.
 const EVERY_MS: i64 = 3_600_000;
 /// How much it deletes in one transaction, so that no command waits for long.
@@ -58,10 +60,11 @@ pub async fn run_once(db: &Db) -> store::Result<u64> {
         let now: Timestamp = tx.now().await?;
         let answers = tx.prune_outcomes(now.plus_ms(-ANSWERS_MS), CHUNK).await?;
         let access = tx.prune_access(now.plus_ms(-SESSIONS_MS), now, CHUNK).await?;
+        let tries = tx.prune_failures(now.plus_ms(-FAILURES_MS), CHUNK).await?;
         // One that was seen longer ago is held against nobody.
         let devices = tx.prune_devices(now.plus_ms(-SHARED_MS), CHUNK).await?;
         tx.commit().await?;
-        let over = answers + access + devices;
+        let over = answers + access + tries + devices;
         gone += over;
         if over == 0 {
             return Ok(gone);

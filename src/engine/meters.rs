@@ -25,6 +25,7 @@ pub struct Meters {
     sum_us: AtomicU64,
     transactions: AtomicU64,
     again: AtomicU64,
+    second: AtomicU64,
 }
 
 /// What they show at one moment.
@@ -40,6 +41,8 @@ pub struct Readings {
     pub transactions: u64,
     /// Of these, the ones that had to be done again: a row had moved, or another one was in the way.
     pub again: u64,
+    /// Grabs that could only come second, and were sent behind everything else.
+    pub second: u64,
 }
 
 fn outcome(answer: &Result<Reply, Error>) -> &'static str {
@@ -76,6 +79,11 @@ impl Meters {
         self.again.fetch_add(u64::from(again), Ordering::Relaxed);
     }
 
+    /// Counts a grab that can only come second.
+    pub(super) fn second(&self) {
+        self.second.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// What they show now.
     pub fn read(&self) -> Readings {
         let commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,6 +94,7 @@ impl Meters {
             sum_us: get(&self.sum_us),
             transactions: get(&self.transactions),
             again: get(&self.again),
+            second: get(&self.second),
         }
     }
 }

@@ -8,7 +8,7 @@ use dispatch_desk::{
     config::{AuditKey, Database, Listen, PositionsAt},
     domain::ticket::TicketKey,
     engine::{
-        executor::{Executor, Settings},
+        executor::{Executor, PreTrim, Settings},
         hub, seal_keys,
     },
     locate::Locator,
@@ -45,9 +45,12 @@ pub async fn serve(
         );
     }
     let locator = Locator::open(positions.index.as_deref())?;
+    let trimmed_at = positions.index.as_deref().filter(|_| positions.pre_trim);
+    let pre_trim = trimmed_at.map(|url| PreTrim::open(url, "dispatch-desk")).transpose()?;
     // The same on every node, and after a restart: they share the file.
     let ticket_key = TicketKey::new(keys.oldest().derive("tickets"));
-    let executor = Executor::start(db, Settings { locator, ticket_key, ..Settings::default() });
+    let settings = Settings { locator, pre_trim, ticket_key, ..Settings::default() };
+    let executor = Executor::start(db, settings);
     executor.positions().load(executor.db()).await?;
     let set_up = executor.make_set_up_link().await?;
     let way_in = set_up.map(|secret| format!("{}/enter/{secret}", origin.as_str()));

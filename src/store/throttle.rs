@@ -9,6 +9,12 @@ use crate::domain::id::Timestamp;
 
 const FAILURES: Sql =
     Sql::same("SELECT failures, since, last_at FROM sign_in_attempt WHERE bucket = $1");
+/// Many who try at once are looked at one after another: SQLite has one writer, PostgreSQL locks the row, and is told to
+/// make it first.
+const HOLD_BUCKET: Sql = Sql::same(
+    "INSERT INTO sign_in_attempt (bucket, failures, since, last_at) VALUES ($1, 0, $2, $2) \
+     ON CONFLICT (bucket) DO UPDATE SET failures = sign_in_attempt.failures",
+);
 const NOTE_FAILURE: Sql = Sql::same(
     "INSERT INTO sign_in_attempt (bucket, failures, since, last_at) VALUES ($1, 1, $2, $2) \
      ON CONFLICT (bucket) DO UPDATE SET \
@@ -42,6 +48,12 @@ impl Tx {
             since: Timestamp(since),
             last_at: Timestamp(last_at),
         }))
+    }
+
+    /// Keeps everybody else from looking at a bucket until this transaction ends.
+    pub async fn hold_bucket(&mut self, bucket: &str, at: Timestamp) -> Result<()> {
+        execute!(self, HOLD_BUCKET, bucket, at.0);
+        Ok(())
     }
 
     /// Counts one failure. Those whose last was before `forgotten` do not count any more.

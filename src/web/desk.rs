@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     exports::Exports,
     hashing::Hashing,
-    pace::{Searches, Tries},
+    pace::{Deeds, Searches, Tries},
     uploads::Uploads,
 };
 use crate::{
@@ -94,6 +94,7 @@ struct Inner {
     uploads: Uploads,
     exports: Exports,
     tries: Tries,
+    deeds: Deeds,
     searches: Searches,
     rounds: Rounds,
 }
@@ -134,7 +135,8 @@ impl Desk {
             demo,
             uploads,
             exports,
-            tries: Tries::of_riders(),
+            tries: Tries::of_people(),
+            deeds: Deeds::of_riders(),
             searches: Searches::of_people(),
             rounds,
         }))
@@ -194,9 +196,14 @@ impl Desk {
         &self.0.exports
     }
 
-    /// How fast riders try.
+    /// How fast riders and customers try.
     pub(super) fn tries(&self) -> &Tries {
         &self.0.tries
+    }
+
+    /// How fast riders do anything.
+    pub(super) fn deeds(&self) -> &Deeds {
+        &self.0.deeds
     }
 
     /// How fast people search.

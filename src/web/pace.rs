@@ -1,5 +1,5 @@
-//! How fast somebody may do what costs the desk something: riders try one task (each try is kept for ever, so nobody may
-//! fill the log with them), staff search through the log.
+//! How fast somebody may do what costs the desk something: riders and customers try something (each try is kept for ever,
+//! so nobody may fill the log with them), staff search through the log.
 
 use std::{
     collections::HashMap,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::domain::{
     command::Actor,
-    id::{RiderId, TaskId, Timestamp},
+    id::{TaskId, Timestamp},
     refusal::Lang,
 };
 
@@ -32,15 +32,24 @@ pub(super) struct Pace<Key> {
     free_at: Mutex<HashMap<Key, Timestamp>>,
 }
 
-/// The tries of riders on tasks.
-pub(super) type Tries = Pace<(RiderId, TaskId)>;
+/// The tries of riders and customers on tasks.
+pub(super) type Tries = Pace<(Actor, TaskId)>;
+/// What people do, whatever it is about.
+pub(super) type Deeds = Pace<Actor>;
 /// The searches of people.
 pub(super) type Searches = Pace<Actor>;
 
 impl Tries {
     /// Thirty at once, enough for whoever repeats a request that got lost; then two a second.
-    pub(super) fn of_riders() -> Self {
+    pub(super) fn of_people() -> Self {
         Self::new(30, 500)
+    }
+}
+
+impl Deeds {
+    /// Six hundred at once, more than an evening asks of one rider in a minute; then ten a second.
+    pub(super) fn of_riders() -> Self {
+        Self::new(600, 100)
     }
 }
 
@@ -90,13 +99,30 @@ fn too_many(wait_ms: i64, lang: Lang) -> Problem {
     Problem::new(ProblemCode::TooMany, lang).after(seconds)
 }
 
-/// Counts a try of a rider on a task; others are not counted.
+/// Counts a try of a rider or a customer on a task; others are not counted.
 ///
 /// # Errors
 /// [`ProblemCode::TooMany`] if there were too many, before anything is decided or stored.
 pub(super) fn keep(desk: &Desk, actor: &Actor, task: TaskId, lang: Lang) -> Result<(), Problem> {
-    let Some(rider) = actor.rider() else { return Ok(()) };
-    desk.tries().step((rider, task), desk.now()).map_err(|wait_ms| too_many(wait_ms, lang))
+    if !matches!(actor, Actor::Rider(_) | Actor::Customer(_)) {
+        return Ok(());
+    }
+    let tried = desk.tries().step((actor.clone(), task), desk.now());
+    tried.map_err(|wait_ms| too_many(wait_ms, lang))?;
+    keep_deed(desk, actor, lang)
+}
+
+/// Counts something that a rider did, whatever it is about: there are more numbers of tasks than tries on one of them.
+/// Others are not counted; a customer has one task alone.
+///
+/// # Errors
+/// As [`keep`].
+pub(super) fn keep_deed(desk: &Desk, actor: &Actor, lang: Lang) -> Result<(), Problem> {
+    if actor.rider().is_none() {
+        return Ok(());
+    }
+    let done = desk.deeds().step(actor.clone(), desk.now());
+    done.map_err(|wait_ms| too_many(wait_ms, lang))
 }
 
 /// Counts a search through the log.
@@ -111,13 +137,14 @@ pub(super) fn search(desk: &Desk, seat: &Seat) -> Result<(), Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::id::RiderId;
 
-    const R1: RiderId = RiderId(1);
+    const R1: Actor = Actor::Rider(RiderId(1));
     const T1: TaskId = TaskId(1);
 
     #[test]
     fn many_tries_at_once_and_then_two_a_second() {
-        let pace = Tries::of_riders();
+        let pace = Tries::of_people();
         let at = |ms: i64| Timestamp(1_000_000 + ms);
         for _ in 0..30 {
             assert_eq!(pace.step((R1, T1), at(0)), Ok(()));
@@ -128,14 +155,14 @@ mod tests {
         assert_eq!(pace.step((R1, T1), at(500)), Err(500));
         // Other tasks and other riders are not hurt.
         assert_eq!(pace.step((R1, TaskId(2)), at(500)), Ok(()));
-        assert_eq!(pace.step((RiderId(2), T1), at(500)), Ok(()));
+        assert_eq!(pace.step((Actor::Rider(RiderId(2)), T1), at(500)), Ok(()));
         // A clock that was set back by an hour.
         assert!(pace.step((R1, T1), at(-3_600_000)).is_err_and(|wait| wait <= 500));
     }
 
     #[test]
     fn what_is_remembered_is_bounded_and_whoever_tried_most_is_not_forgotten() {
-        let pace = Tries::of_riders();
+        let pace = Tries::of_people();
         let now = Timestamp(1_000_000);
         for _ in 0..30 {
             assert_eq!(pace.step((R1, T1), now), Ok(()));
@@ -147,7 +174,7 @@ mod tests {
         assert!(pace.step((R1, T1), now).is_err());
         // All are free again.
         let later = now.plus_ms(30 * 500);
-        assert_eq!(pace.step((RiderId(2), T1), later), Ok(()));
+        assert_eq!(pace.step((Actor::Rider(RiderId(2)), T1), later), Ok(()));
         assert_eq!(pace.free_at.lock().unwrap().len(), 1);
     }
 }

@@ -254,19 +254,19 @@ impl FromRequestParts<Desk> for StaffSeat {
 /// Whether a member of staff may come through this door. Where many verbs come through one door, the decision says it
 /// for each, and keeps the attempt.
 async fn admit(parts: &Parts, desk: &Desk, seat: Seat) -> Result<Seat, Response> {
-    let door = doors::door(&parts.method, &parts.extensions);
-    let May::Desk(matter) = door.map_or(May::Anyone, |door| door.may) else {
-        return Ok(seat);
-    };
+    let may = doors::door(&parts.method, &parts.extensions).map_or(May::Anyone, |door| door.may);
+    let own = matches!(may, May::Anyone | May::Holder | May::Desk(Matter::Own));
+    let due = seat.session.get::<bool>(FACTOR_DUE).await.ok().flatten().unwrap_or_default();
+    // Before anything else is looked at, whichever door it is: without the factor there is one's own page alone.
+    if due && !own {
+        return Err(Redirect::to("/me").into_response());
+    }
+    let May::Desk(matter) = may else { return Ok(seat) };
     if !seat.may_matter(matter) {
         if !parts.method.is_safe() {
             denied(desk, &seat, matter).await;
         }
         return Err(Problem::new(ProblemCode::Forbidden, seat.lang()).into_response());
-    }
-    let due = seat.session.get::<bool>(FACTOR_DUE).await.ok().flatten().unwrap_or_default();
-    if due && matter != Matter::Own {
-        return Err(Redirect::to("/me").into_response());
     }
     Ok(seat)
 }

@@ -85,6 +85,7 @@ impl Problem {
             | office::Error::Stale
             | office::Error::Taken
             | office::Error::NotOver
+            | office::Error::OwnAccount
             | office::Error::LastAdmin => ProblemCode::RecordChanged,
             office::Error::Invalid(field) => {
                 return Self::new(ProblemCode::BodyInvalid, lang).with(*field);

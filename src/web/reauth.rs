@@ -12,7 +12,10 @@ use super::{
     problem::{Problem, ProblemCode},
     throttle::{self, Wait},
 };
-use crate::{domain::refusal::Lang, store};
+use crate::{
+    domain::{id::RiderId, refusal::Lang},
+    store,
+};
 
 /// Why it was not taken.
 #[derive(Debug)]
@@ -42,6 +45,29 @@ impl Unproven {
     }
 }
 
+/// Whether the field `present` holds the password of the rider who is signed in. One without a password has nothing to
+/// give: they came by a link, and set their first.
+///
+/// # Errors
+/// If it could not be looked at.
+pub(super) async fn rider(
+    desk: &Desk,
+    seat: &Seat,
+    me: RiderId,
+    phone: &str,
+    typed: &Typed,
+    from: Peer,
+) -> Result<Result<(), Unproven>, Problem> {
+    let read = |error: store::Error| Problem::read(&error, seat.lang());
+    let mut tx = desk.db().read().await.map_err(read)?;
+    let known = tx.rider_password(phone).await.map_err(read)?;
+    drop(tx);
+    match known.filter(|(of, _)| *of == me) {
+        Some((_, phc)) => compare(desk, seat, ("rider", phone), Some(phc), typed, from).await,
+        None => Ok(Ok(())),
+    }
+}
+
 /// Whether the field `present` holds the password of whoever is signed in. Guessing is slowed down as it is at the
 /// sign-in.
 ///
@@ -54,15 +80,27 @@ pub(super) async fn owner(
     from: Peer,
 ) -> Result<Result<(), Unproven>, Problem> {
     let staff = seat.staff()?;
-    let busy = |Crowded| Problem::new(ProblemCode::Busy, seat.lang());
-    let place = desk.hashing().join().map_err(busy)?;
     let read = |error: store::Error| Problem::read(&error, seat.lang());
     let mut tx = desk.db().read().await.map_err(read)?;
     let known = tx.password_of(staff).await.map_err(read)?;
     drop(tx);
     // Whoever came by a link alone has no password yet: an admin makes a link to set one.
     let (login, phc) = known.unzip();
-    let tried = throttle::begin(desk, "staff", &login.unwrap_or_default(), from).await;
+    compare(desk, seat, ("staff", &login.unwrap_or_default()), phc, typed, from).await
+}
+
+async fn compare(
+    desk: &Desk,
+    seat: &Seat,
+    (kind, name): (&str, &str),
+    phc: Option<String>,
+    typed: &Typed,
+    from: Peer,
+) -> Result<Result<(), Unproven>, Problem> {
+    let read = |error: store::Error| Problem::read(&error, seat.lang());
+    let busy = |Crowded| Problem::new(ProblemCode::Busy, seat.lang());
+    let place = desk.hashing().join().map_err(busy)?;
+    let tried = throttle::begin(desk, kind, name, from).await;
     let tried = match tried.map_err(read)? {
         Ok(tried) => tried,
         Err(wait) => return Ok(Err(Unproven::Early(wait))),

@@ -91,6 +91,9 @@ pub(super) async fn begin(
     let mut tx = desk.db().begin().await?;
     let now = tx.now().await?;
     let (account, peer) = (account(kind, name), peer(from.group(), minute(now)));
+    // In this order, everywhere: those who try at once wait for each other, and nobody for ever.
+    tx.hold_bucket(&peer, now).await?;
+    tx.hold_bucket(&account, now).await?;
     let tried = tx.failures(&peer).await?;
     if tried.count >= PER_MINUTE {
         let next = Timestamp((minute(now) + 1) * 60_000);

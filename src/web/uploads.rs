@@ -103,9 +103,10 @@ impl Uploads {
         all.insert(token, Arc::new(upload));
     }
 
-    /// A file of `owner`.
-    pub(super) fn get(&self, token: &str, owner: &Actor) -> Option<Arc<Upload>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A file of `owner`, if it is not over. Those that are go.
+    pub(super) fn get(&self, token: &str, owner: &Actor, now: Timestamp) -> Option<Arc<Upload>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, kept| now.ms_since(kept.at) < KEPT_MS);
         all.get(token).filter(|kept| kept.owner == *owner).map(Arc::clone)
     }
 }

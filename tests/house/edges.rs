@@ -70,7 +70,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("sqlx", &["store"]),
     ("axum", &["web", "acceptance"]),
     ("askama", &["web", "acceptance"]),
-    ("redis", &["locate"]),
+    ("redis", &["locate", "engine"]),
     ("clap", &["main", "config"]),
     ("anyhow", &["main"]),
     ("reqwest", &["acceptance", "client"]),

@@ -2,7 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+#[path = "../harness/mod.rs"]
+mod harness;
+
 mod memory;
+mod pre_trim;
 mod redis;
 mod server;
 mod suite;

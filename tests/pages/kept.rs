@@ -8,7 +8,9 @@ use reqwest::Method;
 
 use crate::{
     browser::{Browser, Form},
-    harness::{ADMIN, AUDITOR, D1, D2, FOREIGN_DISPATCHER, SUPERVISOR, Site, offer, rider},
+    harness::{
+        ADMIN, AUDITOR, D1, D2, FOREIGN_DISPATCHER, SUPERVISOR, Site, offer, rider, site::PASSWORD,
+    },
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,10 +124,15 @@ async fn whoever_may_not_gets_nothing_and_it_is_kept_that_they_tried() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_does_what_it_is_for_and_no_more() {
     let site = Site::open().await;
+    site.password(5, "ada").await;
     let mut ada = Browser::enter(&site, &ADMIN).await;
     let form = ada.get("/admin/tokens").await.is(200).form("/admin/tokens");
     let make = |label: &str, of: &str, actions: &str| {
-        form.clone().with("label", label).with("of", of).with("actions", actions)
+        form.clone()
+            .with("label", label)
+            .with("of", of)
+            .with("actions", actions)
+            .with("present", PASSWORD)
     };
     // Each form of the page has a key of its own: one page, one token.
     let made = ada.send(&make("reads", "D1", "read")).await;
@@ -133,6 +140,7 @@ async fn a_token_does_what_it_is_for_and_no_more() {
     ada.send(&make("reads", "D1", "read")).await.is(200).hides(&reads);
     let form = ada.get("/admin/tokens").await.form("/admin/tokens");
     let form = form.with("label", "offers").with("of", "D1").with("actions", "these");
+    let form = form.with("present", PASSWORD);
     let made = ada.send(&form.with("verb-offer", "on").with("region-1", "on")).await;
     let offers = made.is(200).text_of("code.secret");
     let task = site.desk.create().await;

@@ -33,3 +33,4 @@ mod snapshots;
 mod spreadsheet;
 mod twice;
 mod uploads;
+mod ways_in;

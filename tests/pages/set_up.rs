@@ -63,7 +63,8 @@ async fn from_the_first_link_to_the_first_offer(database: Database) {
     let form = ada.get("/admin/staff").await.is(200).form("/admin/staff");
     let form = form.with("name", "Dora").with("role", "dispatcher").with("region-1", "on");
     let page = ada.send(&form).await;
-    let made = ada.send(&page.is(200).form("/admin/staff/D2/link")).await;
+    let link_form = page.is(200).form("/admin/staff/D2/link");
+    let made = ada.send(&link_form.with("present", SECRET)).await;
     let path = link(made.is(200));
     let mut dora = Browser::new(&site);
     let form = dora.get(&path).await.is(200).only_form();

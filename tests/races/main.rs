@@ -10,6 +10,7 @@ mod deadline;
 mod edits;
 mod finality;
 mod hang_up;
+mod hot;
 mod keys;
 mod pairs;
 mod readers;

@@ -20,11 +20,11 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use tokio::sync::mpsc;
 
 use super::{
     Error, Job, Shared,
     batch::{self, Batch, Outcome},
+    doors::Waiting,
     doubt::{look_up, mark_fresh},
     reply::Reply,
 };
@@ -36,8 +36,7 @@ use crate::{
 
 /// How often a batch is tried again before its commands are tried alone.
 const TRIES: u32 = 3;
-/// How long to wait before asking again for a task or a database.
-const PAUSE: Duration = Duration::from_millis(5);
+/// How long to wait before asking again for a database.
 pub(super) const LONG_PAUSE: Duration = Duration::from_millis(100);
 /// A connection is waited for as long as the oldest command has patience left, and this long at least.
 const SHORTEST_WAIT: Duration = Duration::from_millis(500);
@@ -60,32 +59,15 @@ impl From<store::Error> for Failure {
     }
 }
 
-/// Runs a lane until both of its entrances are closed and everything in them is answered.
-pub(super) async fn run(
-    shared: Arc<Shared>,
-    mut urgent: mpsc::Receiver<Job>,
-    mut ordinary: mpsc::Receiver<Job>,
-) {
+/// Runs a lane until all of its doors are closed and everything behind them is answered.
+pub(super) async fn run(shared: Arc<Shared>, mut waiting: Waiting) {
     let most = shared.settings.batch.max(1);
     // Commands whose task another node held a moment ago.
     let mut later: Vec<Job> = Vec::new();
     loop {
         let mut jobs = std::mem::take(&mut later);
-        let waits = !jobs.is_empty();
-        tokio::select! {
-            biased;
-            Some(job) = urgent.recv() => jobs.push(job),
-            Some(job) = ordinary.recv() => jobs.push(job),
-            () = tokio::time::sleep(PAUSE), if waits => {}
-            else => return,
-        }
-        // Whoever was just answered may have the next command ready: one turn for them, and no wait.
-        tokio::task::yield_now().await;
-        while let Some(job) = (jobs.len() < most)
-            .then(|| urgent.try_recv().or_else(|_| ordinary.try_recv()).ok())
-            .flatten()
-        {
-            jobs.push(job);
+        if !waiting.gather(&mut jobs, most).await {
+            return;
         }
         settle(&shared, jobs, &mut later).await;
     }
@@ -249,6 +231,10 @@ fn deliver(shared: &Shared, jobs: Vec<Job>, batch: Batch, later: &mut Vec<Job>) 
     if batch.offers {
         shared.offers.send_modify(|count| *count = count.wrapping_add(1));
     }
+    // Before the answers: the mark of a grab that was under way is given back with its answer, and these stay.
+    for task in &batch.over {
+        shared.hot.over(*task);
+    }
     for (job, outcome) in jobs.into_iter().zip(batch.outcomes) {
         match outcome {
             Outcome::Reply(reply) => answer(job, Ok(reply)),
@@ -264,6 +250,11 @@ fn deliver(shared: &Shared, jobs: Vec<Job>, batch: Batch, later: &mut Vec<Job>) 
 /// Sends an answer. Whoever asked may have left; the command was decided all the same.
 pub(super) fn answer(job: Job, answer: Result<Reply, Error>) {
     job.meters.answered(job.command.what.verb(), &answer, job.since.elapsed());
+    // First the pass: whoever is answered may ask again at once.
+    match answer.as_ref().ok().and_then(Reply::done_at) {
+        Some(seen) => job.pass.keep(seen),
+        None => drop(job.pass),
+    }
     let _ = job.answer.send(answer);
 }
 

@@ -16,6 +16,9 @@
 //!
 //! | file | |
 //! |---|---|
+//! | `job` | one waiting command |
+//! | `hot` | grabs that can only come second |
+//! | `doors` | who goes first into a batch |
 //! | `lane` | takes what waits, and what to do when something is off |
 //! | `doubt` | after a commit whose fate is unknown: what was decided by it |
 //! | `batch` | one transaction |
@@ -26,7 +29,10 @@
 //! | `riders` | changes of riders, which end their offers |
 
 mod batch;
+mod doors;
 mod doubt;
+mod hot;
+mod job;
 mod lane;
 mod probe;
 mod reply;
@@ -34,25 +40,27 @@ mod riders;
 mod settings;
 mod world;
 
-use std::{
-    hash::{DefaultHasher, Hash, Hasher},
-    sync::{Arc, RwLock},
-    time::Instant,
-};
+use std::sync::{Arc, RwLock};
 
 use tokio::{
-    sync::{mpsc, oneshot, watch},
+    sync::{oneshot, watch},
     task::JoinHandle,
 };
 
+pub use hot::{NoPreTrim, PreTrim};
 pub use reply::Reply;
 pub use settings::Settings;
 
+use self::{
+    doors::Entrance,
+    hot::{Entry, Hot, Said},
+    job::Job,
+};
 use crate::{
     domain::{
-        command::{Command, Malformed, Verb},
+        command::{Actor, Command, Malformed},
         decide::Denial,
-        fingerprint::{Fingerprint, key_hash},
+        id::{Revision, TaskId},
     },
     engine::{health::Pulse, meters::Meters, positions::Positions, signals::Signals},
     store::{Db, Product},
@@ -90,60 +98,14 @@ pub enum Error {
     Faulty,
 }
 
-/// One waiting command.
-#[derive(Debug)]
-struct Job {
-    command: Command,
-    principal: String,
-    fingerprint: Fingerprint,
-    key_hash: Option<String>,
-    since: Instant,
-    meters: Arc<Meters>,
-    /// Whether the last transaction was to store an answer for it.
-    fresh: bool,
-    /// Whether a commit with it in it failed in a way that may have counted.
-    doubt: bool,
-    answer: oneshot::Sender<Result<Reply, Error>>,
-}
-
-impl Job {
-    fn new(
-        command: Command,
-        meters: Arc<Meters>,
-        answer: oneshot::Sender<Result<Reply, Error>>,
-    ) -> Self {
-        let principal = command.actor.principal();
-        let hash = command.key.as_ref().map(|key| key_hash(&principal, key));
-        Self {
-            fingerprint: Fingerprint::of(&command.what),
-            principal,
-            key_hash: hash,
-            since: Instant::now(),
-            meters,
-            fresh: false,
-            doubt: false,
-            command,
-            answer,
-        }
-    }
-
-    /// The scope and the key; none for the system's own commands.
-    fn key(&self) -> Option<(&str, &str)> {
-        self.command.key.as_ref().map(|key| (self.principal.as_str(), key.as_str()))
-    }
-}
-
-/// The two ends of a lane: answers to offers and expiries go before everything else.
-#[derive(Debug)]
-struct Entrance {
-    urgent: mpsc::Sender<Job>,
-    ordinary: mpsc::Sender<Job>,
-}
+/// A command on its way into a lane, and where its answer will come.
+type Admitted = (Job, oneshot::Receiver<Result<Reply, Error>>);
 
 /// What all lanes share.
 #[derive(Debug)]
 struct Shared {
     db: Db,
+    hot: Hot,
     settings: Settings,
     pulse: Arc<Pulse>,
     meters: Arc<Meters>,
@@ -174,6 +136,7 @@ impl Executor {
             db,
             positions,
             signals,
+            hot: Hot::new(settings.hot, settings.pre_trim.is_some()),
             settings,
             pulse: Arc::new(Pulse::default()),
             meters: Arc::default(),
@@ -182,10 +145,9 @@ impl Executor {
         });
         let (mut entrances, mut lanes) = (Vec::new(), Vec::new());
         for _ in 0..count {
-            let (urgent, urgent_jobs) = mpsc::channel(shared.settings.queue.max(1));
-            let (ordinary, ordinary_jobs) = mpsc::channel(shared.settings.queue.max(1));
-            entrances.push(Entrance { urgent, ordinary });
-            lanes.push(tokio::spawn(lane::run(Arc::clone(&shared), urgent_jobs, ordinary_jobs)));
+            let (entrance, waiting) = doors::open(shared.settings.queue);
+            entrances.push(entrance);
+            lanes.push(tokio::spawn(lane::run(Arc::clone(&shared), waiting)));
         }
         Self {
             shared,
@@ -202,12 +164,21 @@ impl Executor {
     /// # Errors
     /// [`Error`]. A refusal is none: it is a [`Reply`].
     pub async fn execute(&self, command: Command) -> Result<Reply, Error> {
-        let answer = self.submit(command)?;
+        let (job, answer) = self.admit(command)?;
+        match (&self.shared.settings.pre_trim, job.grabbed()) {
+            (Some(pre_trim), Some(grabbed)) if !job.late => {
+                // On its own: whoever hangs up meanwhile gives up the answer, not the command.
+                let asked = self.clone().put_after_asking(pre_trim.clone(), grabbed, job);
+                let asked = tokio::spawn(asked).await;
+                asked.unwrap_or(Err(Error::Unavailable { unknown: true }))?;
+            }
+            _ => self.put(job)?,
+        }
         // A lane answers every job it takes; it can only be gone if the whole program ends.
         answer.await.unwrap_or(Err(Error::Unavailable { unknown: true }))
     }
 
-    /// Puts a command into its lane. The answer comes through the returned channel.
+    /// Puts a command into its lane. The answer comes through the returned channel. No other node is asked about a grab.
     ///
     /// # Errors
     /// [`Error::Busy`] if the lane is full, and whatever can be said without the store.
@@ -215,7 +186,14 @@ impl Executor {
         &self,
         command: Command,
     ) -> Result<oneshot::Receiver<Result<Reply, Error>>, Error> {
-        if command.key.is_none() && command.actor != crate::domain::command::Actor::System {
+        let (job, answer) = self.admit(command)?;
+        self.put(job)?;
+        Ok(answer)
+    }
+
+    /// Makes a job of a command, if it is one that can be decided at all.
+    fn admit(&self, command: Command) -> Result<Admitted, Error> {
+        if command.key.is_none() && command.actor != Actor::System {
             return Err(Error::KeyMissing);
         }
         if let Some(malformed) = command.malformed() {
@@ -224,19 +202,43 @@ impl Executor {
         if self.shared.pulse.health() == crate::engine::health::Health::Stopped {
             return Err(Error::Unavailable { unknown: false });
         }
-        if let (Verb::Grab, Some(rider)) = (command.what.verb(), command.actor.rider()) {
-            self.shared.signals.grabbed(rider, self.shared.db.clock().now());
-        }
-        let urgent = matches!(command.what.verb(), Verb::Expire | Verb::Accept | Verb::Decline);
         let (sender, answer) = oneshot::channel();
-        let job = Job::new(command, Arc::clone(&self.shared.meters), sender);
+        let mut job = Job::new(command, Arc::clone(&self.shared.meters), sender);
+        if let (Some((task, revision)), Some(rider)) = (job.grabbed(), job.command.actor.rider()) {
+            self.shared.signals.grabbed(rider, self.shared.db.clock().now());
+            match self.shared.hot.enter(task, revision) {
+                Entry::First(pass) => job.pass.here = Some(pass),
+                Entry::Second => job.late = true,
+            }
+        }
+        Ok((job, answer))
+    }
+
+    /// Asks the other nodes about a grab, and then puts it into its lane.
+    async fn put_after_asking(
+        self,
+        pre_trim: PreTrim,
+        (task, revision): (TaskId, Revision),
+        mut job: Job,
+    ) -> Result<(), Error> {
+        match pre_trim.ask(task, revision, &*self.shared.settings.entropy).await {
+            Said::First(held) => job.pass.across = Some(held),
+            Said::Second => job.late = true,
+            Said::Nothing => {}
+        }
+        self.put(job)
+    }
+
+    /// Puts a job into its lane.
+    fn put(&self, job: Job) -> Result<(), Error> {
         let entrances = self.entrances.read().map_err(|_| Error::Busy)?;
-        let Some(entrance) = entrances.get(lane_of(&job, entrances.len())) else {
+        let Some(entrance) = entrances.get(job.lane(entrances.len())) else {
             return Err(Error::Unavailable { unknown: false });
         };
-        let door = if urgent { &entrance.urgent } else { &entrance.ordinary };
-        door.try_send(job).map_err(|_| Error::Busy)?;
-        Ok(answer)
+        if job.late {
+            self.shared.meters.second();
+        }
+        entrance.take(job)
     }
 
     /// Whether commands can be taken.
@@ -285,15 +287,4 @@ impl Executor {
             let _ = lane.await;
         }
     }
-}
-
-/// The lane of a job: all commands on one task share a lane, so they are decided in the order of arrival.
-fn lane_of(job: &Job, lanes: usize) -> usize {
-    let mut hasher = DefaultHasher::new();
-    match job.command.what.task() {
-        Some(task) => task.hash(&mut hasher),
-        None => job.key().hash(&mut hasher),
-    }
-    let lanes = u64::try_from(lanes.max(1)).unwrap_or(1);
-    usize::try_from(hasher.finish() % lanes).unwrap_or_default()
 }

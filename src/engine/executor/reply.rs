@@ -39,6 +39,13 @@ impl Reply {
         serde_json::from_str(&self.body)
     }
 
+    /// The revision that it saw, if a command on a task was done, now or before; none for a refusal, and for an answer
+    /// that is only repeated.
+    pub(super) fn done_at(&self) -> Option<Revision> {
+        let tag = self.etag.as_deref().filter(|_| self.status == 200 && !self.replayed)?;
+        tag.trim_matches('"').parse().ok().map(Revision)
+    }
+
     pub(in crate::engine) fn stored(outcome: &StoredOutcome, replayed: bool) -> Self {
         Self {
             status: outcome.http_status(),

@@ -174,6 +174,10 @@ async fn try_change(
         tx.rollback().await?;
         return Ok(Tried::Later);
     }
+    if change.disabled == Some(true) || change.phone.is_some() {
+        // It goes with the number that it was set for; and one who is let in again comes by a link.
+        tx.forget_rider_password(rider).await?;
+    }
     if change.ends_offers() {
         // Whoever is shut out, or works elsewhere now, signs in again, if they may.
         tx.end_sessions_of(&Actor::Rider(rider)).await?;

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use super::hot::PreTrim;
 use crate::{
     clock::{Entropy, SystemEntropy},
     domain::ticket::TicketKey,
@@ -13,8 +14,14 @@ use crate::{
 pub struct Settings {
     /// How many commands share a transaction at most.
     pub batch: usize,
-    /// How many commands may wait in a lane; more are turned away.
+    /// How many commands may wait in a lane; more are turned away. As many grabs that can only come second may wait
+    /// beside them.
     pub queue: usize,
+    /// Of how many tasks it is remembered that they are over, about: grabs of them wait behind everything else. 0 lets
+    /// all grabs wait with everybody else.
+    pub hot: usize,
+    /// Tells which grabs of a task that is not over come second, across nodes; without it nobody does.
+    pub pre_trim: Option<PreTrim>,
     /// How many batches may run at once; SQLite has one writer and runs one.
     pub lanes: usize,
     /// How long a command waits for a task that another node holds, or for a database that is away.
@@ -32,6 +39,8 @@ impl Default for Settings {
         Self {
             batch: 256,
             queue: 8192,
+            hot: 10_000,
+            pre_trim: None,
             lanes: 4,
             patience: Duration::from_secs(2),
             entropy: Arc::new(SystemEntropy),

@@ -27,6 +27,23 @@ pub struct NewToken<'a> {
 }
 
 impl Office {
+    /// Whether whoever acts may decide about a token: about whoever it speaks for, and all regions where it is good. One of
+    /// a source of orders that is good everywhere was made with the machine in hand, and takes all regions.
+    pub(super) async fn reaches_token(&mut self, of: &Actor, scope: &Scope) -> Result<bool> {
+        if !self.reaches_actor(of).await? {
+            return Ok(false);
+        }
+        match (&scope.regions, of) {
+            (Some(regions), _) => Ok(regions.iter().all(|region| self.reaches(*region))),
+            (None, Actor::Intake(_)) => {
+                let now = self.now();
+                let all = self.tx.regions(now).await?;
+                Ok(all.iter().all(|found| self.reaches(found.region.id)))
+            }
+            (None, _) => Ok(true),
+        }
+    }
+
     /// Whether whoever acts may decide about somebody's tokens and sessions: all regions of theirs are in reach.
     pub(super) async fn reaches_actor(&mut self, of: &Actor) -> Result<bool> {
         Ok(match of {
@@ -60,7 +77,10 @@ impl Executor {
         if !office.reaches_actor(new.of).await? {
             return Err(Error::Invalid("of"));
         }
-        if new.scope.regions.iter().flatten().any(|region| !office.reaches(*region)) {
+        // Staff and riders have regions of their own; a source of orders has those that it is given, and no others.
+        let bound = new.scope.regions.as_ref().is_some_and(|regions| !regions.is_empty());
+        let free = matches!(new.of, Actor::Intake(_)) && !bound;
+        if free || new.scope.regions.iter().flatten().any(|region| !office.reaches(*region)) {
             return Err(Error::Invalid("regions"));
         }
         let now = office.now();
@@ -97,7 +117,7 @@ impl Executor {
         let mut office = Office::open_for(self, actor, Matter::Tokens).await?;
         let now = office.now();
         let token = office.tx.token(id, now).await?.ok_or(Error::NotFound)?;
-        if !office.reaches_actor(&token.actor).await? {
+        if !office.reaches_token(&token.actor, &token.scope).await? {
             return Err(Error::NotFound);
         }
         if office.tx.revoke_token(id, now).await? == 0 {
@@ -126,6 +146,10 @@ impl Executor {
         }
         let ended = office.tx.end_sessions_of(of).await?;
         office.tx.end_links_of(of).await?;
+        if let Actor::Rider(rider) = of {
+            // Whoever had the telephone may have set it.
+            office.tx.forget_rider_password(*rider).await?;
+        }
         let done = AdminEvent::new(AdminAction::SessionsEnded, AdminSubject::of(of));
         office.note(done.with("sessions", ended.to_string()));
         office.commit().await?;

@@ -20,6 +20,7 @@
 //! | `own` | one's own password, second factor and sessions |
 
 mod erase;
+mod import;
 mod keys;
 mod own;
 mod places;
@@ -70,6 +71,9 @@ pub enum Error {
     /// Somebody else has that name or number.
     #[error("TAKEN")]
     Taken,
+    /// One's own way in: that is kept on one's own page, with the present password.
+    #[error("OWN_ACCOUNT")]
+    OwnAccount,
     /// It would leave the desk without an admin.
     #[error("LAST_ADMIN")]
     LastAdmin,

@@ -163,6 +163,8 @@ impl Executor {
         let (login, _) = known.ok_or(Error::NotFound)?;
         office.tx.set_password(staff, &login, phc, now).await?;
         office.tx.end_others_of(&actor, session).await?;
+        // One that somebody else has would undo it.
+        office.tx.end_links_of(&actor).await?;
         let set = AdminEvent::new(AdminAction::PasswordSet, AdminSubject::Staff(staff));
         office.note(set.with("by", "owner"));
         office.commit().await?;
@@ -183,6 +185,7 @@ impl Executor {
         let now = office.now();
         office.tx.set_rider_password(rider, &phone, phc, now).await.map_err(taken)?;
         office.tx.end_others_of(&actor, session).await?;
+        office.tx.end_links_of(&actor).await?;
         let set = AdminEvent::new(AdminAction::PasswordSet, AdminSubject::Rider(rider));
         office.note(set.in_region(account.rider.region).with("by", "owner"));
         office.commit().await?;

@@ -131,11 +131,15 @@ impl Executor {
         Ok(())
     }
 
-    /// Makes a link by which a member of staff sets their own password. Returns its secret.
+    /// Makes a link by which a member of staff sets their own password. Returns its secret. Nobody makes one for themselves:
+    /// their own password is changed with the present one.
     ///
     /// # Errors
     /// [`Error`].
     pub async fn make_password_link(&self, actor: &Actor, id: StaffId) -> Result<String> {
+        if *actor == Actor::Staff(id) {
+            return Err(Error::OwnAccount);
+        }
         let mut office = Office::open_for(self, actor, Matter::Staff).await?;
         let record = office.tx.staff_record(id).await?;
         let known = record.filter(|record| office.reaches_staff(&record.account));
@@ -147,11 +151,15 @@ impl Executor {
         Ok(secret)
     }
 
-    /// Takes the second factor of a member of staff away, for one who lost their device, and ends their sessions.
+    /// Takes the second factor of a member of staff away, for one who lost their device, and ends their sessions. Nobody
+    /// takes away their own so: that asks for the password, and whether the desk allows it.
     ///
     /// # Errors
     /// [`Error`].
     pub async fn reset_factor(&self, actor: &Actor, id: StaffId) -> Result<()> {
+        if *actor == Actor::Staff(id) {
+            return Err(Error::OwnAccount);
+        }
         let mut office = Office::open_for(self, actor, Matter::Staff).await?;
         let record = office.tx.staff_record(id).await?;
         record.filter(|record| office.reaches_staff(&record.account)).ok_or(Error::NotFound)?;

@@ -19,7 +19,7 @@ use super::{
         peer::Peer,
         people::{self, RiderSeat, Seat, zone},
         problem::{Problem, ProblemCode},
-        rider, throttle,
+        reauth, rider, throttle,
     },
     Device, Ended, devices, end, hashed, said, unfit,
 };
@@ -34,6 +34,8 @@ use crate::{
 struct Page {
     shell: Shell,
     phone: Option<String>,
+    /// Whether there is a password, which is asked for before it is changed.
+    has_password: bool,
     devices: Vec<Device>,
     done: Option<String>,
     wrong: Option<String>,
@@ -72,11 +74,13 @@ pub(super) async fn sign_in(
         None => None,
     };
     let Some(id) = entered else {
+        tracing::info!(peer = %from.group(), rider = ?id, "a sign-in failed");
         let wrong = Some(words(taste.lang, "rider-sign-in-failed", &[]));
         let status = StatusCode::UNAUTHORIZED;
         return Ok(rider::door(&desk, &taste, typed.get("phone"), wrong, status));
     };
     tried.succeeded(&desk).await.map_err(read)?;
+    tracing::info!(peer = %from.group(), rider = %id, "the password was right");
     let entered = people::sign_in(&session, &Actor::Rider(id), &headers, desk.now()).await;
     entered.map_err(|_| Problem::new(ProblemCode::Unavailable, taste.lang))?;
     Ok(Redirect::to("/rider").into_response())
@@ -97,9 +101,15 @@ async fn show(
     let here = seat.hash();
     let devices = devices(&mut tx, seat.actor(), &here, zone, &seat.taste);
     let devices = devices.await.map_err(failed)?;
+    let phone = seat.caller.rider.as_ref().and_then(|account| account.phone.clone());
+    let known = match &phone {
+        Some(phone) => tx.rider_password(phone).await.map_err(failed)?,
+        None => None,
+    };
     let page = Page {
         shell: seat.shell(desk, &regions, zone),
-        phone: seat.caller.rider.as_ref().and_then(|account| account.phone.clone()),
+        has_password: known.is_some_and(|(of, _)| seat.caller.actor == Actor::Rider(of)),
+        phone,
         devices,
         done: done.map(|key| words(seat.lang(), key, &[])),
         wrong,
@@ -119,6 +129,7 @@ pub(super) async fn page(
 pub(super) async fn password(
     State(desk): State<Desk>,
     RiderSeat(seat): RiderSeat,
+    from: Peer,
     Form(typed): Form<Typed>,
 ) -> Result<Response, Problem> {
     let Some((me, account)) = seat.caller.actor.rider().zip(seat.caller.rider.as_ref()) else {
@@ -129,6 +140,11 @@ pub(super) async fn password(
     let status = StatusCode::UNPROCESSABLE_ENTITY;
     if let Err(why) = password::fit(&new, &[&account.name, &phone]) {
         return show(&desk, &seat, None, Some(unfit(why, &seat.taste)), status).await;
+    }
+    let proven = reauth::rider(&desk, &seat, me, &phone, &typed, from).await?;
+    if let Err(unproven) = proven {
+        let wrong = Some(unproven.words(seat.lang()));
+        return Ok(unproven.answer(show(&desk, &seat, None, wrong, StatusCode::OK).await?));
     }
     let phc = hashed(&desk, &seat.taste, new).await?;
     match desk.executor().set_rider_password(me, &phc, &seat.hash()).await {

@@ -134,6 +134,7 @@ fn came(error: office::Error, lang: Lang) -> Result<Came, Problem> {
         office::Error::Stale => Ok(Came::Stale),
         office::Error::Taken => wrong("wrong-taken"),
         office::Error::LastAdmin => wrong("wrong-last-admin"),
+        office::Error::OwnAccount => wrong("wrong-own-account"),
         office::Error::Invalid(field) => {
             let field = words(lang, &format!("field-{field}"), &[]);
             Ok(Came::Wrong(words(lang, "wrong-field", &[("v", &field)])))

@@ -1,7 +1,11 @@
 //! One member of staff: role, regions, the account, and how they come in.
 
 use askama::Template;
-use axum::{extract::State, http::StatusCode, response::Response};
+use axum::{
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
 
 use super::{
     Came, Opened, Saved, came,
@@ -22,8 +26,10 @@ use crate::{
         extract::{Form, InPath, Query},
         forms::Typed,
         page::{Shell, When, filters, render},
+        peer::Peer,
         people::{Seat, StaffSeat},
         problem::{Problem, ProblemCode},
+        reauth,
     },
 };
 
@@ -36,6 +42,8 @@ struct One {
     seen: Option<When>,
     factor: Option<When>,
     may: bool,
+    /// Whether it is the reader's own account, whose way in is kept elsewhere.
+    own: bool,
     roles: &'static [Role],
     regions: Vec<(i64, String)>,
     /// What the form holds: what was typed, or what is there.
@@ -94,6 +102,7 @@ async fn show(
         seen: record.seen_at.map(|at| opened.zone.when(at)),
         factor: record.factor_at.map(|at| opened.zone.when(at)),
         may: seat.may_matter(Matter::Staff),
+        own: *seat.actor() == Actor::Staff(id),
         roles: authority::STAFF,
         regions: opened.choices(),
         typed: typed.unwrap_or_else(|| form_of(&record)),
@@ -147,20 +156,43 @@ pub(super) async fn link(
     State(desk): State<Desk>,
     StaffSeat(seat): StaffSeat,
     InPath(id): InPath<String>,
-    Form(_): Form<Typed>,
-) -> Result<Response, Problem> {
-    let id = id_of(&id, &seat)?;
+    from: Peer,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Response> {
+    let id = id_of(&id, &seat).map_err(IntoResponse::into_response)?;
+    again(&desk, &seat, id, &typed, from).await?;
+    let made = link_for(&desk, &seat, id).await;
+    made.map_err(IntoResponse::into_response)
+}
+
+async fn link_for(desk: &Desk, seat: &Seat, id: StaffId) -> Result<Response, Problem> {
     match desk.executor().make_password_link(seat.actor(), id).await {
         Ok(token) => {
             let keys = ("password-link", "password-link-help");
             let back = format!("/admin/staff/{id}");
-            secret::link(&desk, &seat, keys, id.to_string(), &token, back).await
+            secret::link(desk, seat, keys, id.to_string(), &token, back).await
         }
         Err(error) => {
             let came = came(error, seat.lang())?;
-            show(&desk, &seat, id, None, Some(came), false).await
+            show(desk, seat, id, None, Some(came), false).await
         }
     }
+}
+
+/// Whether the present password of whoever acts was given: these are ways in for somebody else. If not, what to show
+/// instead.
+async fn again(
+    desk: &Desk,
+    seat: &Seat,
+    id: StaffId,
+    typed: &Typed,
+    from: Peer,
+) -> Result<(), Response> {
+    let proven = reauth::owner(desk, seat, typed, from).await;
+    let Err(unproven) = proven.map_err(IntoResponse::into_response)? else { return Ok(()) };
+    let came = Came::Wrong(unproven.words(seat.lang()));
+    let shown = show(desk, seat, id, None, Some(came), false).await;
+    Err(shown.map_or_else(IntoResponse::into_response, |page| unproven.answer(page)))
 }
 
 /// No second factor any more, for one who lost their device.
@@ -168,12 +200,17 @@ pub(super) async fn reset_factor(
     State(desk): State<Desk>,
     StaffSeat(seat): StaffSeat,
     InPath(id): InPath<String>,
-    Form(_): Form<Typed>,
-) -> Result<Response, Problem> {
-    let id = id_of(&id, &seat)?;
-    let reset = desk.executor().reset_factor(seat.actor(), id).await;
-    reset.map_err(|error| Problem::of_office(&error, seat.lang()))?;
-    Ok(saved(&format!("/admin/staff/{id}")))
+    from: Peer,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Response> {
+    let problem = IntoResponse::into_response;
+    let id = id_of(&id, &seat).map_err(problem)?;
+    again(&desk, &seat, id, &typed, from).await?;
+    let Err(error) = desk.executor().reset_factor(seat.actor(), id).await else {
+        return Ok(saved(&format!("/admin/staff/{id}")));
+    };
+    let came = came(error, seat.lang()).map_err(problem)?;
+    show(&desk, &seat, id, None, Some(came), false).await.map_err(problem)
 }
 
 /// They are signed out everywhere.

@@ -22,8 +22,10 @@ use crate::{
         extract::{Form, InPath},
         forms::Typed,
         page::{Shell, When, filters, render},
+        peer::Peer,
         people::{Seat, StaffSeat},
         problem::Problem,
+        reauth,
     },
 };
 
@@ -87,7 +89,13 @@ async fn sees(opened: &mut Opened, of: &[RegionId], token: &ApiToken) -> store::
         Actor::Rider(rider) => {
             opened.tx.rider(*rider).await?.is_some_and(|rider| of.contains(&rider.region))
         }
-        Actor::Intake(_) => true,
+        Actor::Intake(_) => {
+            if let Some(regions) = &token.scope.regions {
+                return Ok(regions.iter().all(|region| of.contains(region)));
+            }
+            let all = opened.tx.regions(opened.zone.now).await?;
+            all.iter().all(|found| of.contains(&found.region.id))
+        }
         Actor::System | Actor::Customer(_) => false,
     })
 }
@@ -163,8 +171,16 @@ fn actions(typed: &Typed) -> Option<Actions> {
 pub(super) async fn make(
     State(desk): State<Desk>,
     StaffSeat(seat): StaffSeat,
-    Form(typed): Form<Typed>,
+    from: Peer,
+    Form(mut typed): Form<Typed>,
 ) -> Result<Response, Problem> {
+    let proven = reauth::owner(&desk, &seat, &typed, from).await?;
+    // It is never sent back.
+    typed.0.remove("present");
+    if let Err(unproven) = proven {
+        let wrong = Some(unproven.words(seat.lang()));
+        return Ok(unproven.answer(show(&desk, &seat, typed, wrong, StatusCode::OK).await?));
+    }
     let days = match typed.get("days") {
         "" => Ok(None),
         text => text.parse::<i64>().map(Some).map_err(|_| "expires_at"),

@@ -59,7 +59,7 @@ struct FilePage {
 
 fn found(desk: &Desk, seat: &Seat, token: &str) -> Result<Arc<Upload>, Problem> {
     may(seat)?;
-    let upload = desk.uploads().get(token, seat.actor());
+    let upload = desk.uploads().get(token, seat.actor(), desk.now());
     upload.ok_or_else(|| {
         let gone = words(seat.lang(), "import-gone", &[]);
         Problem::new(ProblemCode::NotFound, seat.lang()).with(gone)
@@ -141,7 +141,12 @@ pub(super) async fn run(
 ) -> Result<Redirect, Problem> {
     let upload = found(&desk, &seat, &token)?;
     if upload.preview.is_ok() && upload.start() {
-        tracing::info!(by = %seat.actor(), source = upload.source.as_str(), "a file is imported");
+        let (region, source) = (upload.given.region, upload.source.as_str());
+        let begun = desk.executor().begin_import(seat.actor(), region, source).await;
+        if let Err(error) = begun {
+            upload.note(Progress::Waiting);
+            return Err(Problem::of_office(&error, seat.lang()));
+        }
         let (desk, lang) = (desk.clone(), seat.lang());
         tokio::spawn(async move { import_all(&desk, &upload, lang).await });
     }

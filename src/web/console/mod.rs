@@ -26,6 +26,7 @@ mod import;
 mod import_file;
 mod measures;
 mod pool;
+mod proof;
 mod reasons;
 mod reveal;
 mod riders;

@@ -6,40 +6,27 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Redirect, Response},
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tower_sessions::Session;
 
-use super::super::{
-    desk::Desk,
-    extract::{Form, Query, TokenPath},
-    hashing::Crowded,
-    page::{Shell, Taste, filters, is_ours, render, words},
-    password,
-    peer::Peer,
-    people::{self, StaffSeat},
-    problem::{Problem, ProblemCode},
-    throttle::{self, Wait},
+use super::{
+    super::{
+        desk::Desk,
+        extract::{Form, Query, TokenPath},
+        hashing::Crowded,
+        page::{Shell, Taste, filters, is_ours, render, words},
+        password,
+        peer::Peer,
+        people::{self, StaffSeat},
+        problem::{Problem, ProblemCode},
+        throttle::{self, Wait},
+    },
+    proof::{PENDING, Pending, Proven, pending, proof_of, strengthen},
 };
 use crate::{
-    domain::{
-        command::Actor,
-        id::{StaffId, Timestamp},
-    },
+    domain::{command::Actor, id::StaffId},
     store::{self, Link, LinkPurpose, token_hash},
 };
-
-/// Where a session keeps who has given the password and not yet the second factor.
-const PENDING: &str = "pending";
-/// How long they have for it, in milliseconds.
-const PENDING_MS: i64 = 5 * 60_000;
-
-/// Somebody between password and second factor.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Pending {
-    staff: StaffId,
-    since: Timestamp,
-    next: String,
-}
 
 #[derive(Template)]
 #[template(path = "console/sign_in.html")]
@@ -68,12 +55,6 @@ pub(super) async fn home(seat: Result<StaffSeat, Response>) -> Redirect {
 pub(super) struct Next {
     #[serde(default)]
     next: String,
-}
-
-/// Who has given the password and may now give the second factor.
-async fn pending(session: &Session, now: Timestamp) -> Option<Pending> {
-    let pending = session.get::<Pending>(PENDING).await.ok().flatten()?;
-    (now.ms_since(pending.since) < PENDING_MS).then_some(pending)
 }
 
 fn show(desk: &Desk, taste: &Taste, page: Page, status: StatusCode) -> Response {
@@ -134,6 +115,7 @@ pub(super) async fn sign_in(
     let mut tx = desk.db().read().await.map_err(read)?;
     let (staff, phc) = tx.password(&login).await.map_err(read)?.unzip();
     drop(tx);
+    let proof = phc.clone();
     let weak = phc.as_deref().is_some_and(password::is_weak);
     let right = password::verify(place, typed.password.clone(), phc).await;
     // Looked at only with the right password: one read more would tell that the name is known.
@@ -141,34 +123,28 @@ pub(super) async fn sign_in(
         Some(staff) => {
             let mut tx = desk.db().read().await.map_err(read)?;
             let account = tx.staff_account(staff).await.map_err(read)?;
-            account.filter(|account| !account.staff.disabled).map(|_| staff)
+            // It may have been changed while this one waited for its turn.
+            let same = tx.password_of(staff).await.map_err(read)?.map(|(_, phc)| phc) == proof;
+            account.filter(|account| same && !account.staff.disabled).map(|_| staff)
         }
         None => None,
     };
     let Some(staff) = entered else {
+        tracing::info!(peer = %from.group(), ?staff, "a sign-in failed");
         let page = Page { wrong: Some(words(taste.lang, "sign-in-failed", &[])), ..page };
         return Ok(show(&desk, &taste, page, StatusCode::UNAUTHORIZED));
     };
     tried.succeeded(&desk).await.map_err(read)?;
-    if weak {
-        strengthen(&desk, staff, &login, typed.password).await;
+    tracing::info!(peer = %from.group(), %staff, "the password was right");
+    let mut proof = proof.as_deref().map(token_hash);
+    if weak
+        && let Some(stronger) =
+            strengthen(&desk, staff, &login, typed.password, proof.as_deref()).await
+    {
+        proof = Some(stronger);
     }
     let next = safe(&typed.next).to_owned();
-    come_in(&desk, &taste, &session, &headers, staff, next).await
-}
-
-/// Hashes a password anew that was hashed at less than what we ask for now.
-async fn strengthen(desk: &Desk, staff: StaffId, login: &str, password: String) {
-    let Ok(Some(phc)) = password::make(desk, password).await else { return };
-    let kept = async {
-        let mut tx = desk.db().begin().await?;
-        let now = tx.now().await?;
-        tx.set_password(staff, login, &phc, now).await?;
-        tx.commit().await
-    };
-    if let Err(error) = kept.await {
-        tracing::warn!(%error, "a password keeps its old hash");
-    }
+    come_in(&desk, &taste, &session, &headers, Proven { staff, proof }, next).await
 }
 
 /// In, or to the second factor if there is one.
@@ -177,7 +153,7 @@ async fn come_in(
     taste: &Taste,
     session: &Session,
     headers: &HeaderMap,
-    staff: StaffId,
+    Proven { staff, proof }: Proven,
     next: String,
 ) -> Result<Response, Problem> {
     let read = |error: store::Error| Problem::read(&error, taste.lang);
@@ -187,7 +163,7 @@ async fn come_in(
     drop(tx);
     let confirmed = factor.is_some_and(|factor| factor.confirmed_at.is_some());
     if confirmed {
-        let pending = Pending { staff, since: desk.now(), next };
+        let pending = Pending { staff, proof, since: desk.now(), next };
         session.clear().await;
         let kept = async {
             session.cycle_id().await?;
@@ -243,9 +219,16 @@ pub(super) async fn code(
         return sign_out(State(desk), taste, session).await;
     }
     let read = |error: store::Error| Problem::read(&error, taste.lang);
-    let Some(Pending { staff, next, .. }) = pending(&session, desk.now()).await else {
+    let Some(Pending { staff, proof, next, .. }) = pending(&session, desk.now()).await else {
         return Ok(Redirect::to("/sign-in").into_response());
     };
+    let mut tx = desk.db().read().await.map_err(read)?;
+    let same = proof.is_none() || proof_of(&mut tx, staff).await.map_err(read)? == proof;
+    drop(tx);
+    if !same {
+        // It was changed since it was given: it opens nothing any more.
+        return sign_out(State(desk), taste, session).await;
+    }
     let page = Page { code: true, ..empty(&desk, &taste, String::new()) };
     let tried = throttle::begin_code(&desk, &staff.to_string()).await.map_err(read)?;
     let tried = match tried {
@@ -254,6 +237,7 @@ pub(super) async fn code(
     };
     let right = desk.executor().use_factor(staff, &code).await;
     if !right.map_err(|error| Problem::of_office(&error, taste.lang))? {
+        tracing::info!(%staff, "a second factor failed");
         let page = Page { wrong: Some(words(taste.lang, "code-failed", &[])), ..page };
         return Ok(show(&desk, &taste, page, StatusCode::UNAUTHORIZED));
     }
@@ -282,7 +266,9 @@ pub(super) async fn enter(
     let used = tx.use_link(&hash, LinkPurpose::Enter, now).await.map_err(read)?;
     tx.commit().await.map_err(read)?;
     used.ok_or_else(missing)?;
-    come_in(&desk, &taste, &session, &headers, staff, "/board".to_owned()).await
+    tracing::info!(%staff, "a link was used");
+    let proven = Proven { staff, proof: None };
+    come_in(&desk, &taste, &session, &headers, proven, "/board".to_owned()).await
 }
 
 /// Out: the session is gone, here and in the database, and what the browser kept of our pages with it.

@@ -86,6 +86,12 @@ fn written(meters: &Readings, streams: Figures, ready: bool, head: i64) -> Strin
             "Transactions that had to be done again.",
             meters.again,
         ),
+        (
+            "desk_grabs_second_total",
+            "counter",
+            "Grabs that could only come second and were sent behind everything else.",
+            meters.second,
+        ),
         ("desk_streams_open", "gauge", "Live streams that are open.", open),
         ("desk_streams_opened_total", "counter", "Live streams that were opened.", streams.opened),
         (
@@ -147,7 +153,7 @@ mod tests {
     fn the_text_is_what_prometheus_reads() {
         let mut meters = Readings { sum_us: 1_500_042, ..Readings::default() };
         meters.commands = vec![("grab", "done", 2)];
-        (meters.steps[0], meters.steps[12]) = (2, 1);
+        (meters.steps[0], meters.steps[12], meters.second) = (2, 1, 5);
         let text = written(&meters, Figures::default(), true, 7);
         for line in [
             "# TYPE desk_commands_total counter",
@@ -157,6 +163,7 @@ mod tests {
             "desk_command_seconds_bucket{le=\"+Inf\"} 3",
             "desk_command_seconds_sum 1.500042",
             "desk_command_seconds_count 3",
+            "desk_grabs_second_total 5",
             "desk_ready 1",
             "desk_log_head 7",
         ] {

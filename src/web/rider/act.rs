@@ -92,6 +92,7 @@ pub(super) async fn decline_round(
         return Err(missing());
     };
     let key = RequestKey::parse(typed.get("key")).ok_or_else(missing)?;
+    pace::keep_deed(&desk, seat.actor(), seat.lang())?;
     let declined = desk.rounds().decline(rider, &key, seat.lang(), round).await;
     declined.map_err(|error| Problem::of(&error, seat.lang()))?;
     Ok(Redirect::to("/rider").into_response())
@@ -105,7 +106,10 @@ pub(super) async fn duty(
 ) -> Result<Response, Problem> {
     let duty = Duty::parse(typed.get("duty"));
     let duty = duty.ok_or_else(|| Problem::new(ProblemCode::BodyInvalid, seat.lang()))?;
-    if let Some(me) = seat.actor().rider() {
+    pace::keep_deed(&desk, seat.actor(), seat.lang())?;
+    let present = seat.caller.rider.as_ref().map(|account| account.rider.duty);
+    // What is so already changes nothing, and nothing is logged.
+    if let Some(me) = seat.actor().rider().filter(|_| present != Some(duty)) {
         let change = RiderChange { duty: Some(duty), ..RiderChange::default() };
         let changed = desk.executor().change_rider(seat.actor(), me, &change).await;
         changed.map_err(|error| Problem::of(&error, seat.lang()))?;

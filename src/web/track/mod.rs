@@ -19,6 +19,7 @@ use super::{
     extract::{Form, Query, TokenPath},
     forms::{self, Typed},
     live::{self, Mark},
+    pace,
     page::{Shell, Taste, When, Zone, encode, filters, render, words},
     problem::{Problem, ProblemCode},
     trouble::Trouble,
@@ -250,6 +251,7 @@ async fn cancel(
     };
     let what = What::Change { task, revision, act };
     let actor = Actor::Customer(task);
+    pace::keep(&desk, &actor, task, lang)?;
     let command = Command { actor, key: Some(key.clone()), lang, what };
     match desk.executor().execute(command).await {
         Ok(_) => {

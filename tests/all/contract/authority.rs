@@ -172,6 +172,12 @@ for_each_database!(failures_count_until_they_are_forgotten, |desk| async move {
     tx.note_failure("b", NOON.plus_ms(99), NOON.plus_ms(4)).await.unwrap();
     let one = Failures { count: 1, since: NOON.plus_ms(99), last_at: NOON.plus_ms(99) };
     assert_eq!(tx.failures("b").await.unwrap(), one);
+    // Whoever looks first holds it; that counts nothing.
+    tx.hold_bucket("b", NOON).await.unwrap();
+    assert_eq!(tx.failures("b").await.unwrap(), one);
+    tx.hold_bucket("c", NOON).await.unwrap();
+    let none = Failures { count: 0, since: NOON, last_at: NOON };
+    assert_eq!(tx.failures("c").await.unwrap(), none);
     tx.note_failure("c", NOON, NOON).await.unwrap();
     assert_eq!(tx.prune_failures(NOON.plus_ms(50), 10).await.unwrap(), 1);
     assert_eq!(tx.failures("c").await.unwrap(), Failures::default());

@@ -10,7 +10,11 @@ use super::{
     reply::{Draft, Reply},
 };
 use crate::{
-    domain::{command::Actor, decide::Denial, id::RiderId},
+    domain::{
+        command::Actor,
+        decide::Denial,
+        id::{RiderId, TaskId},
+    },
     fault::fail_point,
     store::{self, EventRow, RiderChange, Tx},
 };
@@ -37,6 +41,8 @@ pub(super) struct Batch {
     pub(super) writes: bool,
     /// Whether any offer was made.
     pub(super) offers: bool,
+    /// The tasks that are over, ended by it or before it: known for sure once it is committed.
+    pub(super) over: Vec<TaskId>,
     /// Only for the planted fault: events that are written after the commit.
     pub(super) stray_events: Vec<EventRow>,
 }
@@ -49,6 +55,7 @@ impl Batch {
             head: None,
             writes: false,
             offers: false,
+            over: Vec::new(),
             stray_events: Vec::new(),
         }
     }

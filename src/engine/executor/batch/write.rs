@@ -17,7 +17,7 @@ use crate::{
         decide,
         event::Event,
         fingerprint::hex,
-        id::{Revision, RiderId},
+        id::{Revision, RiderId, TaskId},
     },
     fault::{Fault, fail_point, planted},
     store::{self, AttemptRow, Created, EventRow, OutcomeRow, RiderChange, Steps, Tx},
@@ -54,6 +54,7 @@ pub(super) async fn write(
             head: None,
             writes: false,
             offers: false,
+            over: over(world),
             stray_events: Vec::new(),
         });
     }
@@ -87,8 +88,15 @@ pub(super) async fn write(
         head: (events > 0).then_some(first_event + events - 1),
         writes: true,
         offers: changed.iter().any(|change| change.after().state.offer_until().is_some()),
+        over: over(world),
         stray_events: if stray { rows } else { Vec::new() },
     })
+}
+
+/// The tasks that are over, whether this batch has ended them or only looked at them.
+fn over(world: &World) -> Vec<TaskId> {
+    let over = world.tasks.values().filter(|entry| entry.now.is_over());
+    over.map(|entry| entry.now.id).collect()
 }
 
 /// An unguessable name of 128 bits.
