@@ -5,7 +5,8 @@
 //! against the board with 100; the board while two hundred people sign in, against the same alone; start-up and memory
 //! with 10,000 live tasks and a million events, against an empty desk.
 //! `BENCH_SECONDS` (default 5) is the length of a run, `BENCH_RUNS` (default 3) how many runs the median is taken of,
-//! `BENCH_EVENTS` (default 1000000) the size of the large log.
+//! `BENCH_EVENTS` (default 1000000) the size of the large log. `BENCH_ONLY` runs one part alone: `grabs`, `board`, `crowd` or
+//! `start`.
 
 #[path = "../../tests/harness/cast.rs"]
 #[expect(dead_code, reason = "the bench needs a part of the cast")]
@@ -63,10 +64,20 @@ async fn main() {
     let runs = number("BENCH_RUNS", 3);
     println!("{}", machine());
     println!("disk before: {:.0} syncs of 4 KiB a second", syncs_per_second(folder.path()));
-    grabs(folder.path(), seconds, runs).await;
-    board(folder.path()).await;
-    crowd::crowd(folder.path()).await;
-    start_up(folder.path()).await;
+    let only = std::env::var("BENCH_ONLY").ok();
+    let wanted = |part: &str| only.as_deref().is_none_or(|only| only == part);
+    if wanted("grabs") {
+        grabs(folder.path(), seconds, runs).await;
+    }
+    if wanted("board") {
+        board(folder.path()).await;
+    }
+    if wanted("crowd") {
+        crowd::crowd(folder.path()).await;
+    }
+    if wanted("start") {
+        start_up(folder.path()).await;
+    }
     println!("\ndisk after: {:.0} syncs of 4 KiB a second", syncs_per_second(folder.path()));
 }
 

@@ -65,3 +65,32 @@ for_each_database!(
         assert_eq!(replayed.headers["idempotency-replayed"], "true");
     }
 );
+
+for_each_database!(whoever_has_a_link_to_one_task_fills_no_log_with_it, |desk| async move {
+    let http = Face::of(desk).await;
+    let task = http.create().await;
+    let path = format!("/api/v1/track/{}/cancel", http.tracking(task).await);
+    let cancel = || {
+        let ask = http.anonymous("POST", &path).key(http.recorder.fresh_key().as_str());
+        crate::http::Ask { node: 0, ..ask.json(&json!({ "revision": 1 })) }
+    };
+    cancel().await.done();
+    for _ in 1..30 {
+        cancel().await.is(200);
+    }
+    cancel().await.problem(429, "TOO_MANY");
+    let got = http.get(&D1, &format!("/api/v1/tasks/{}/attempts", task.0)).await.is(200);
+    assert_eq!(got.at("/items").as_array().expect("a list").len(), 30);
+});
+
+for_each_database!(whoever_tries_one_task_after_another_is_slowed_down_too, |desk| async move {
+    let http = Face::of(desk).await;
+    let mut slowed = 0;
+    for number in 1..=610 {
+        let path = format!("/api/v1/tasks/{}/grab", 900_000 + number);
+        let ask = http.post(&rider(3), &path, &json!({ "revision": 1 }));
+        let got = crate::http::Ask { node: 0, ..ask }.await;
+        slowed += usize::from(got.status == 429);
+    }
+    assert_eq!(slowed, 10, "six hundred at once are enough for anybody");
+});

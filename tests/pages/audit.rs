@@ -370,6 +370,28 @@ async fn two_exports_at_once_are_enough_for_one_person() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_export_is_cut_when_its_reader_is_shut_out() {
+    let site = Site::open().await;
+    long_log(&site.desk).await;
+    let ada = Browser::enter(&site, &AUDITOR).await;
+    let request = ada.request(Method::GET, "/audit/export.jsonl");
+    let mut answer = request.send().await.expect("an answer");
+    let mut taken = answer.chunk().await.unwrap().expect("a first piece").len();
+    site.disable(6, true).await;
+    let ended = loop {
+        match answer.chunk().await {
+            Ok(Some(piece)) => taken += piece.len(),
+            other => break other,
+        }
+    };
+    assert!(ended.is_err(), "nobody takes it for whole");
+    // What lay in the sockets by then is gone; of 60 MB that is little.
+    println!("{} KiB were taken", taken / 1_024);
+    assert!(taken < 30_000_000, "{taken} bytes");
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_search_that_has_far_to_go_says_how_far_it_came() {
     let site = Site::open().await;
     long_log(&site.desk).await;

@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use dispatch_desk::domain::{command::Role, id::StaffId};
+use dispatch_desk::domain::{
+    command::Role,
+    id::{StaffId, TaskId},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpSocket,
@@ -19,7 +22,7 @@ use tokio::{
 
 use crate::{
     browser::Browser,
-    harness::{D1, NORTH, Site, site::PASSWORD},
+    harness::{D1, Database, Desk, FOREIGN_DISPATCHER, NORTH, Site, site::PASSWORD},
 };
 
 /// The answer to a sign-in that came from `peer`, which has tried nothing before, and how long it took.
@@ -117,6 +120,33 @@ async fn nobody_can_tell_by_the_time_whether_a_name_is_known() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_foreign_task_takes_no_longer_than_one_that_is_not_there() {
+    let site = Site::open().await;
+    let foreign = site.desk.create().await;
+    let mut other = Browser::enter(&site, &FOREIGN_DISPATCHER).await;
+    let (mut there, mut nowhere) = (Vec::new(), Vec::new());
+    for n in 0..100_i64 {
+        let mut pair =
+            [(foreign.to_string(), &mut there), (TaskId(900_000 + n).to_string(), &mut nowhere)];
+        pair.rotate_left(usize::try_from(n % 2).unwrap());
+        for (task, took) in pair {
+            let began = Instant::now();
+            let page = other.get(&format!("/tasks/{task}")).await;
+            took.push(began.elapsed().as_secs_f64() * 1_000.0);
+            assert_eq!(page.is(404).text_of("h1"), "That did not work");
+        }
+    }
+    let far = apart(&there, &nowhere);
+    println!(
+        "medians {:.2} ms and {:.2} ms, {far:.2} standard deviations apart",
+        median(&there),
+        median(&nowhere)
+    );
+    assert!(far.abs() < TOO_FAR, "{far}: {there:?} {nowhere:?}");
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_who_sign_in_at_once_keep_no_dispatcher_waiting() {
     const CROWD: u8 = 200;
     let site = Site::open().await;
@@ -173,5 +203,24 @@ async fn two_hundred_who_sign_in_at_once_keep_no_dispatcher_waiting() {
         let (answer, _) = sign_in(site.address, peer, &format!("k{n}"), PASSWORD).await;
         assert_eq!(status(&answer), 303, "{answer}");
     }
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_who_guess_at_the_end_of_a_delay_one_is_looked_at() {
+    let site = Site::on(Desk::open(Database::Postgres).await).await;
+    staff(&site, 1).await;
+    let guess =
+        async |last: u8| status(&sign_in(site.address, [127, 3, 4, last], "k0", "wrong").await.0);
+    for last in 1..=12 {
+        site.desk.advance_ms(300_000).await;
+        assert_eq!(guess(last).await, 401);
+    }
+    assert_eq!(guess(13).await, 429, "there is a delay by now");
+    site.desk.advance_ms(300_000).await;
+    let answers = futures_util::future::join_all((20..36).map(guess)).await;
+    let looked_at = answers.iter().filter(|status| **status == 401).count();
+    println!("{answers:?}");
+    assert_eq!(looked_at, 1, "all at once: {answers:?}");
     site.close().await;
 }

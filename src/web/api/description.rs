@@ -24,8 +24,8 @@ have one form, `Answer`: the revision that was seen, who was first (`beaten_by`)
 the store's time. Whatever got no outcome is `application/problem+json` with a code and the `request_id` that finds it in \
 the log.
 
-A rider may try one task 30 times at once and then twice a second; a try more is 429 TOO_MANY with `Retry-After`, and \
-nothing of it is stored.
+A rider or a customer may try one task 30 times at once and then twice a second, and a rider all tasks together 600 times \
+at once and then ten times a second; a try more is 429 TOO_MANY with `Retry-After`, and nothing of it is stored.
 
 Phone numbers are whole for the rider who owns the task, until it is delivered: that rider has to call. Staff and whoever \
 ordered it see them masked, `138****1234`, and nobody else sees them at all. Staff who have to call see them whole on the \
@@ -126,7 +126,7 @@ fn problems(path: &str, operation: &Operation) -> Vec<ProblemCode> {
         if ends(&["/tasks", "/detail", "/location", "/grab"]) {
             codes.extend([P::NulInText, P::TimeOutOfRange, P::NotOnEarth]);
         }
-        if path.contains("tasks/{id}/") || path.contains("/offers/") {
+        if ["tasks/{id}/", "/offers/", "/track/"].iter().any(|part| path.contains(part)) {
             codes.push(P::TooMany);
         }
         if ends(&["/offer", "/reassign"]) {

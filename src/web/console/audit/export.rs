@@ -24,7 +24,9 @@ use super::{
 use crate::{
     domain::{
         admin::{AdminAction, AdminEvent, AdminSubject},
-        authority::Matter,
+        authority::{Matter, who},
+        command::Actor,
+        id::RegionId,
     },
     engine::{
         export::{Export, Form},
@@ -77,7 +79,12 @@ async fn export(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<R
     };
     let stamp = zone.field(now).replace(['-', ':'], "");
     let name = format!("attachment; filename=\"audit-{stamp}.{}\"", form.ending());
-    let mut response = stream(export, turn).into_response();
+    let reader = Reader {
+        desk: desk.clone(),
+        actor: seat.actor().clone(),
+        regions: seat.caller.regions.clone(),
+    };
+    let mut response = stream(export, turn, reader).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     if let Ok(name) = HeaderValue::from_str(&name) {
@@ -102,13 +109,44 @@ async fn note(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<(),
     office.commit().await.map_err(failed)
 }
 
+/// Who reads an export, and with which regions they began.
+struct Reader {
+    desk: Desk,
+    actor: Actor,
+    regions: Vec<RegionId>,
+}
+
+impl Reader {
+    /// Whether they may still read all of it: a slow reader may be shut out in the middle (`S05`).
+    async fn may(&self) -> store::Result<bool> {
+        let Actor::Staff(staff) = self.actor else { return Ok(false) };
+        let mut tx = self.desk.db().read().await?;
+        let staff = tx.staff_account(staff).await?.map(|account| account.staff);
+        Ok(staff.is_some_and(|staff| {
+            !staff.disabled
+                && who(Matter::Audit).contains(&staff.role)
+                && self.regions.iter().all(|region| staff.regions.contains(region))
+        }))
+    }
+}
+
 /// The pieces, as they are taken. They are read by a task of its own, which ends by itself once nobody takes them.
-fn stream(mut export: Export, turn: Turn) -> Body {
+fn stream(mut export: Export, turn: Turn, reader: Reader) -> Body {
     let (pieces, taken) = mpsc::channel::<io::Result<Bytes>>(1);
     tokio::spawn(async move {
         let _turn = turn;
         loop {
-            let piece = match export.next().await {
+            let next = match reader.may().await {
+                Ok(true) => export.next().await,
+                Ok(false) => {
+                    tracing::info!(reader = %reader.actor, "an export ended: its reader may not read it any more");
+                    let cut = Err(io::Error::other("no right to it any more"));
+                    let _ = pieces.send_timeout(cut, PATIENCE).await;
+                    return;
+                }
+                Err(error) => Err(error),
+            };
+            let piece = match next {
                 Ok(Some(piece)) if piece.is_empty() => continue,
                 Ok(Some(piece)) => Ok(Bytes::from(piece)),
                 Ok(None) => return,
