@@ -60,7 +60,7 @@ const ROUNDS: Sql = setwise!(
     "SELECT r.task, r.rider, n.id, n.until, c.nonce, c.sent_at FROM ",
     rows(task int, rider int),
     " CROSS JOIN round n LEFT JOIN round_candidate c ON c.round_id = n.id AND c.rider_id = r.rider \
-     WHERE n.task_id = r.task AND n.status = 'running' AND n.kind = 'broadcast'"
+     AND (c.answer IS NULL OR c.answer <> 'declined') WHERE n.task_id = r.task AND n.status = 'running' AND n.kind = 'broadcast'"
 );
 
 const HAND_BACKS: Sql = setwise!(

@@ -43,7 +43,7 @@ const FIRST_BATCH: Sql = Sql::same(
 const TICKETS_SHOWN: Sql = Sql::same(
     "SELECT COUNT(*) AS sent, CAST(COALESCE(SUM(CASE WHEN c.shown_at IS NULL THEN 0 ELSE 1 END), 0) AS BIGINT) AS hit \
      FROM round n JOIN round_candidate c ON c.round_id = n.id WHERE n.region_id = $1 AND n.started_at >= $2 \
-     AND n.started_at < $3 AND c.nonce IS NOT NULL",
+     AND n.started_at < $3 AND n.kind = 'broadcast' AND c.nonce IS NOT NULL",
 );
 const OFFERS_SHOWN: Sql = Sql::same(
     "SELECT COUNT(*) AS sent, CAST(COALESCE(SUM(CASE WHEN o.shown_at IS NULL THEN 0 ELSE 1 END), 0) AS BIGINT) AS hit \

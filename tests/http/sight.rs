@@ -83,6 +83,11 @@ for_each_database!(a_reader_sees_as_much_as_the_relation_allows, |desk| async mo
 });
 
 for_each_database!(a_rider_never_learns_of_another_rider, |desk| async move {
+    // What staff do about a rider is none of what the rider is told.
+    desk.executor
+        .make_rider_link(&D1, dispatch_desk::domain::id::RiderId(1))
+        .await
+        .expect("a link");
     let http = Face::of(desk).await;
     let task = http.create().await;
     let path = |verb: &str| format!("/api/v1/tasks/{}/{verb}", task.0);
@@ -117,6 +122,7 @@ for_each_database!(a_rider_never_learns_of_another_rider, |desk| async move {
     let log = http.get(&rider(1), "/api/v1/events").await.is(200);
     for item in log.at("/items").as_array().expect("a list") {
         assert_eq!(item["rider_id"], 1, "{item}");
+        assert_ne!(item["kind"], "admin", "{item}");
     }
     assert_eq!(log.at("/through"), log.at("/head"));
     http.get(&rider(1), &format!("/api/v1/tasks/{}/events", task.0))

@@ -49,6 +49,8 @@ impl Item {
         let here = || self.event.region_id.is_some_and(|id| regions.contains(&RegionId(id)));
         match actor {
             Actor::Staff(_) => here().then_some(Sight::Desk),
+            // What staff did about somebody (who looked at a signal, who saw a number) is not told to them.
+            Actor::Rider(_) | Actor::Customer(_) if self.event.kind == "admin" => None,
             Actor::Customer(task) => {
                 (self.event.task_id == Some(task.0)).then_some(Sight::Customer)
             }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::Rounds;
 use crate::{
     domain::{
+        actor::Actor,
         command::Verb,
         event::{Change, Event},
         id::{RegionId, TaskId, Timestamp},
@@ -113,6 +114,8 @@ fn read(event: &Event, by_itself: bool, now: Timestamp, found: &mut Found) {
         (Verb::HandBack, _) if by_itself => found.begin.push(Begin { task, due: now, since }),
         // The desk's own offer has its answer.
         (Verb::Decline | Verb::Expire, _) => found.hurry.push((task, now)),
+        // So has one whose rider was shut out or moved. Whoever withdraws it by hand has taken the task in hand.
+        (Verb::Withdraw, _) if event.actor == Actor::System => found.hurry.push((task, now)),
         _ => {}
     }
 }

@@ -24,16 +24,31 @@ const PAGE: i64 = 256;
 
 /// Tasks that could not be looked at, and when to try again.
 #[derive(Debug, Default)]
-struct Troubles(BTreeMap<TaskId, (Timestamp, i64)>);
+struct Troubles {
+    tasks: BTreeMap<TaskId, (Timestamp, i64)>,
+    /// What was due at this instant has been looked at.
+    looked: Timestamp,
+}
 
 impl Troubles {
     fn rests(&self, task: TaskId, now: Timestamp) -> bool {
-        self.0.get(&task).is_some_and(|(next, _)| *next > now)
+        self.tasks.get(&task).is_some_and(|(next, _)| *next > now)
     }
 
     fn note(&mut self, task: TaskId, now: Timestamp) {
-        let wait = self.0.get(&task).map_or(AGAIN_MS, |(_, wait)| (wait * 2).min(LONGEST_AGAIN_MS));
-        self.0.insert(task, (now.plus_ms(wait), wait));
+        let known = self.tasks.get(&task);
+        let wait = known.map_or(AGAIN_MS, |(_, wait)| (wait * 2).min(LONGEST_AGAIN_MS));
+        self.tasks.insert(task, (now.plus_ms(wait), wait));
+    }
+
+    /// Forgets those that are not due any more: nobody is looked for, and nothing is to be tried again.
+    fn forget_all_but(&mut self, due: &[TaskId]) {
+        self.tasks.retain(|task, _| due.contains(task));
+    }
+
+    /// When the first of them is tried again.
+    fn next(&self) -> Option<Timestamp> {
+        self.tasks.values().map(|(next, _)| *next).min()
     }
 }
 
@@ -66,8 +81,12 @@ impl Rounds {
         let now = tx.now().await?;
         let due = tx.due_searches(now, PAGE).await?;
         tx.rollback().await?;
-        let due = due.into_iter().map(|(task, _)| task).filter(|task| !troubles.rests(*task, now));
-        let due: Vec<_> = due.collect();
+        troubles.looked = now;
+        let mut due: Vec<_> = due.into_iter().map(|(task, _)| task).collect();
+        if i64::try_from(due.len()).is_ok_and(|found| found < PAGE) {
+            troubles.forget_all_but(&due);
+        }
+        due.retain(|task| !troubles.rests(*task, now));
         let turns = due.into_iter().map(|task| {
             let rounds = self.clone();
             async move { (task, rounds.turn(task).await) }
@@ -77,7 +96,7 @@ impl Rounds {
         for (task, turned) in turned {
             match turned {
                 Ok(Turned::Done) => {
-                    troubles.0.remove(&task);
+                    troubles.tasks.remove(&task);
                     done += 1;
                 }
                 Ok(Turned::Later) => troubles.note(task, now),
@@ -94,10 +113,10 @@ impl Rounds {
         let here = self.executor.db().clock().now();
         let mut tx = self.executor.db().read().await?;
         let now = tx.now().await?;
-        let next = tx.next_search(now).await?;
+        // From the last look on: what has come due since then is looked at next.
+        let next = tx.next_search(troubles.looked).await?;
         tx.rollback().await?;
-        let again = troubles.0.values().map(|(next, _)| *next).min();
-        let next = next.into_iter().chain(again).min();
+        let next = next.into_iter().chain(troubles.next()).min();
         // The store's clock may differ from the one that we wait by, so the distance counts.
         let distance =
             next.map_or(LONGEST_SLEEP_MS, |next| next.ms_since(now).clamp(1, LONGEST_SLEEP_MS));
@@ -144,5 +163,28 @@ impl Rounds {
         let (stop, stopped) = watch::channel(false);
         let handle = tokio::spawn(self.run(stopped));
         (stop, handle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trouble_is_tried_again_later_and_later_and_forgotten_when_nothing_is_due() {
+        let (one, two, at) = (TaskId(1), TaskId(2), Timestamp(1_000));
+        let mut troubles = Troubles::default();
+        assert_eq!(troubles.next(), None);
+        troubles.note(one, at);
+        troubles.note(two, at.plus_ms(10));
+        assert_eq!(troubles.next(), Some(at.plus_ms(50)));
+        assert!(troubles.rests(one, at.plus_ms(49)) && !troubles.rests(one, at.plus_ms(50)));
+        troubles.note(one, at.plus_ms(50));
+        assert!(troubles.rests(one, at.plus_ms(149)), "twice as long");
+        // The search of the first one has ended: what is over wakes nobody for ever.
+        troubles.forget_all_but(&[two]);
+        assert_eq!(troubles.next(), Some(at.plus_ms(60)));
+        troubles.forget_all_but(&[]);
+        assert_eq!(troubles.next(), None);
     }
 }

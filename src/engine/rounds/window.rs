@@ -17,6 +17,9 @@ use crate::{
 
 /// How many grabs are executed in one look.
 const PAGE: i64 = 256;
+/// A kept grab is executed so long before its ticket ends, in milliseconds: the loop wakes a little late, and commands
+/// wait in a queue.
+const TIME_TO_DECIDE_MS: i64 = 500;
 
 /// What became of a grab.
 #[derive(Clone, Debug)]
@@ -79,10 +82,14 @@ impl Rounds {
         if !good || answered {
             return Ok(None);
         }
+        // The grab of a ticket is decided while the ticket is good: a window that would reach to its end is cut, and where
+        // no time is left for one, the grab is decided at once.
+        let last = round.until.plus_ms(-TIME_TO_DECIDE_MS);
+        if last <= now {
+            return Ok(None);
+        }
         let mut tx = self.executor.db().begin().await?;
-        let due = now
-            .plus_ms(i64::from(round.fair_window_ms))
-            .min(Timestamp(round.until.0.saturating_sub(1)));
+        let due = now.plus_ms(i64::from(round.fair_window_ms)).min(last);
         let intent = Intent {
             round: round.id,
             rider,

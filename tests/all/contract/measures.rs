@@ -37,12 +37,20 @@ async fn hour(desk: &Desk) {
         .await
         .unwrap();
     }
+    // An offer to one alone is counted as the offer that it is, not as a ticket as well.
+    raw.run(&format!(
+        "INSERT INTO round (id, task_id, region_id, step, search, kind, status, started_at, until, ended_at, rung, \
+         policy_version) VALUES (4, {}, 1, 3, 1, 'exclusive', 'passed', {at}, {until}, {until}, 0, 1)",
+        one.0
+    ))
+    .await
+    .unwrap();
     // The first round asked two, of whom one declined and saw it; the third found nobody but one who was left out.
     raw.run(&format!(
         "INSERT INTO round_candidate (round_id, rider_id, rank, excluded_reason, nonce, sent_at, until, shown_at, \
          answered_at, answer) VALUES (1, 1, 1, NULL, 'n', {at}, {until}, {at}, {at}, 'declined'), \
          (1, 2, 2, NULL, 'm', {at}, {until}, NULL, NULL, NULL), (2, 1, 1, NULL, 'o', {at}, {until}, {at}, NULL, NULL), \
-         (3, 5, NULL, 'off_duty', NULL, NULL, NULL, NULL, NULL, NULL)"
+         (4, 3, 1, NULL, 'p', {at}, {until}, NULL, NULL, NULL), (3, 5, NULL, 'off_duty', NULL, NULL, NULL, NULL, NULL, NULL)"
     ))
     .await
     .unwrap();

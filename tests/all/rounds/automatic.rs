@@ -122,6 +122,22 @@ for_each_database!(the_desk_offers_to_the_best_one_after_another, |desk| async m
     desk.check().await;
 });
 
+for_each_database!(an_offer_that_goes_with_its_rider_is_followed_by_the_next, |desk| async move {
+    let rules = RoundRules { rounds: 1, then: AfterRounds::AutoOffer, auto_offers: 2, ..rules() };
+    let town = Town::of(&desk, rules).await;
+    let task = desk.create().await;
+    town.look().await;
+    town.after_ms(20_000).await;
+    assert!(desk.task(task).await.state.is_held_by(RiderId(1)));
+    let out = RiderChange { disabled: Some(true), ..RiderChange::default() };
+    desk.executor.change_rider(&ADMIN, RiderId(1), &out).await.unwrap();
+    // At once, not when the offer would have ended.
+    town.look().await;
+    let offered = desk.task(task).await;
+    assert!(offered.state.is_held_by(RiderId(2)), "{offered:?}");
+    desk.check().await;
+});
+
 for_each_database!(an_accepted_offer_of_the_desk_ends_the_search, |desk| async move {
     let rules = RoundRules { rounds: 1, then: AfterRounds::AutoOffer, ..rules() };
     let town = Town::of(&desk, rules).await;

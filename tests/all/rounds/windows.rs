@@ -88,8 +88,42 @@ for_each_database!(a_window_ends_before_its_round_does, |desk| async move {
     let Grabbed::Waits { until } = town.rounds.grab(late).await.unwrap() else {
         panic!("it waits")
     };
-    assert_eq!(until, NOON.plus_ms(19_999));
-    town.after_ms(999).await;
+    assert_eq!(until, NOON.plus_ms(19_500), "there is time to decide while the ticket is good");
+    // The loop wakes late, and the ticket is good all the same.
+    town.after_ms(700).await;
     assert!(desk.task(task).await.state.is_held_by(RiderId(2)));
+    // In the last moments nothing is collected any more: first commit wins.
+    let other = desk.create().await;
+    town.look().await;
+    desk.advance_ms(19_600).await;
+    let last = town.wants(3, other).await;
+    let Grabbed::Decided(won) = town.rounds.grab(last).await.unwrap() else { panic!("decided") };
+    assert_eq!(won.status, 200, "{}", won.body);
     desk.check().await;
 });
+
+for_each_database!(
+    whoever_says_no_after_a_grab_that_waits_does_not_get_the_task,
+    |desk| async move {
+        let town = Town::of(&desk, RoundRules { fair_window_ms: 2_000, ..rules() }).await;
+        let task = desk.create().await;
+        town.look().await;
+        let wanted = town.wants(1, task).await;
+        assert!(matches!(town.rounds.grab(wanted.clone()).await, Ok(Grabbed::Waits { .. })));
+        let (key, round) = (desk.recorder.fresh_key(), town.last(task).await.id);
+        let no = town.rounds.decline(RiderId(1), &key, Lang::En, round).await.unwrap();
+        assert_eq!(no.status, 200, "{}", no.body);
+        town.after_ms(2_000).await;
+        assert_eq!(desk.task(task).await.state.name().as_str(), "open", "the last word counts");
+        let Grabbed::Decided(lost) = town.rounds.grab(wanted).await.unwrap() else {
+            panic!("decided")
+        };
+        assert!(lost.replayed && lost.body.contains("INVALID_TICKET"), "{lost:?}");
+        // Somebody else still can.
+        let other = town.wants(2, task).await;
+        assert!(matches!(town.rounds.grab(other).await, Ok(Grabbed::Waits { .. })));
+        town.after_ms(2_000).await;
+        assert!(desk.task(task).await.state.is_held_by(RiderId(2)));
+        desk.check().await;
+    }
+);
