@@ -182,3 +182,25 @@ async fn a_card_that_is_gone_is_gone_with_the_reason_and_nobodys_name() {
     ron.get("/rider?seen=T999999.x..T1%00").await.is(200);
     site.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_card_that_moved_to_the_next_page_is_not_gone() {
+    let site = Site::open().await;
+    let tasks = site.desk.create_many(21).await;
+    // The first one is reserved for another, so the page shows the others.
+    site.desk.done(D1, tasks[0], 1, offer(2)).await;
+    let mut ron = Browser::enter(&site, &rider(1)).await;
+    let seen: Vec<_> = tasks[1..].iter().map(ToString::to_string).collect();
+    let path = format!("/rider?seen={}", seen.join("."));
+    let last = seen.last().unwrap();
+    ron.get(&path).await.is(200).says(last).hides("No longer open");
+    // It is open again and comes first; the last one is as open as before.
+    site.desk.done(rider(2), tasks[0], 2, crate::harness::DECLINE).await;
+    let page = ron.get(&path).await;
+    page.is(200).hides("No longer open");
+    assert!(!page.text_of("main").contains(last), "it is on the next page");
+    // One that is taken is gone, wherever it was.
+    site.desk.done(rider(3), tasks[20], 1, crate::harness::GRAB).await;
+    ron.get(&path).await.is(200).says("No longer open").says("taken by another rider");
+    site.close().await;
+}

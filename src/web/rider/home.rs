@@ -165,7 +165,8 @@ async fn read(
         _ => None,
     };
     let shown: Vec<_> = asked_cards.iter().chain(&pool).cloned().collect();
-    let lost = lost(&mut tx, asked.seen.as_deref(), region, &held, &shown).await?;
+    let next = pool.last().filter(|_| more).map(|card| card.task.id);
+    let lost = lost(&mut tx, asked.seen.as_deref(), region, &held, &shown, next).await?;
     let (number, _) = tx.head().await?;
     // Whoever waits for the end of a fair window wants to know soon.
     let every = if waits.is_some() { SOON } else { EVERY };
@@ -202,7 +203,7 @@ async fn read(
         no_key: desk.token().map_or_else(|_| String::new(), |token| format!("page-{token}")),
         waits: waits.map(|(_, until)| zone.when(until)),
         mine: mine.into_iter().map(|card| cards.card(card)).collect(),
-        next: pool.last().filter(|_| more).map(|card| card.task.id),
+        next,
         pool: pool.iter().map(|card| cards.card(card)).collect(),
         gone: gone.collect(),
         decline_reasons: reasons(Verb::Decline),

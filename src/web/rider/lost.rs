@@ -18,13 +18,15 @@ pub(super) struct Lost {
     pub(super) why: &'static str,
 }
 
-/// What has become of the cards that the rider saw: as much as a rider of the region may know.
+/// What has become of the cards that the rider saw: as much as a rider of the region may know. `next`: the last
+/// task of this page of the pool, if there is another page.
 pub(super) async fn lost(
     tx: &mut Tx,
     seen: Option<&str>,
     region: RegionId,
     held: &[Card],
     pool: &[Card],
+    next: Option<TaskId>,
 ) -> store::Result<Vec<Lost>> {
     let seen = seen.unwrap_or_default().split('.');
     let mut lost = Vec::new();
@@ -38,6 +40,8 @@ pub(super) async fn lost(
             StateName::Assigned => "pool-gone-taken",
             StateName::Offered => "pool-gone-reserved",
             StateName::Cancelled => "pool-gone-cancelled",
+            // It has moved to the next page, where it is as open as before.
+            StateName::Open if next.is_some_and(|last| id > last) => continue,
             StateName::Open => "pool-gone-closed",
         };
         lost.push(Lost { id, why });
