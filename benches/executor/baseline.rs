@@ -308,6 +308,7 @@ macro_rules! one_by_one {
                     region: &region,
                     own_offers: &[],
                     round: None,
+                    alone: None,
                     hand_backs_today: 0,
                 };
                 right(Some(&task), &command.actor, act.verb(), &facts).expect("the mix is entitled");

@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_verb_is_written_with_what_it_takes_and_nothing_else() {
-        let offer = act(Revision(3), &Act::Offer { rider: RiderId(7), seconds: None });
+        let offer = act(Revision(3), &Act::Offer { rider: RiderId(7), seconds: None, round: None });
         assert_eq!(offer, json!({ "revision": 3, "rider_id": 7 }));
         assert_eq!(act(Revision(1), &Act::Grab { ticket: None }), json!({ "revision": 1 }));
         let reassign = Act::Reassign {

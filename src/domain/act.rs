@@ -104,6 +104,9 @@ pub enum Act {
         rider: RiderId,
         /// For how many seconds; the policy's own figure if not given.
         seconds: Option<u32>,
+        /// The exclusive round that it belongs to, where the desk itself offers: without that round it is void.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        round: Option<i64>,
     },
     /// See [`Verb::Assign`].
     Assign {

@@ -126,6 +126,8 @@ pub struct Facts<'a> {
     pub own_offers: &'a [OwnOffer],
     /// The round that runs for this task.
     pub round: Option<&'a RunningRound>,
+    /// The exclusive round that runs for this task and asks [`rider`](Self::rider) alone.
+    pub alone: Option<i64>,
     /// How many tasks the acting rider has handed back on this day of the region's zone.
     pub hand_backs_today: u32,
 }

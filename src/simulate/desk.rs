@@ -30,7 +30,11 @@ impl World {
                 .map(|(part, (task, revision, rider))| async move {
                     let key = self.manners.key(number, part)?;
                     let seat = &self.riders[rider].seat;
-                    let act = Act::Offer { rider: seat.id, seconds: self.manners.offer_seconds };
+                    let act = Act::Offer {
+                        rider: seat.id,
+                        seconds: self.manners.offer_seconds,
+                        round: None,
+                    };
                     let answer = client.act(&key, task, revision, &act);
                     let answer = self.noted(Verb::Offer, answer).await?;
                     answer.task.iter().for_each(|task| locked(board).saw(task));

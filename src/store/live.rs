@@ -63,16 +63,17 @@ const HOLDERS: Sql = setwise!(
     " CROSS JOIN task t WHERE t.id = r.id AND t.rider_slot IS NOT NULL"
 );
 const ASKED: Sql = setwise!(
-    "SELECT DISTINCT n.task_id, c.rider_id FROM ",
+    "SELECT n.task_id, n.id, c.rider_id, c.sent_at FROM ",
     rows(id int),
     " CROSS JOIN round n JOIN round_candidate c ON c.round_id = n.id \
-     WHERE n.task_id = r.id AND c.nonce IS NOT NULL ORDER BY n.task_id, c.rider_id"
+     WHERE n.task_id = r.id AND c.nonce IS NOT NULL ORDER BY n.task_id, n.id, c.sent_at, c.rider_id"
 );
 const IN_ROUND: Sql = setwise!(
-    "SELECT DISTINCT r.id, r.at FROM ",
+    "SELECT r.id, r.at, MAX(CASE WHEN n.started_at < r.at THEN 1 ELSE 0 END), \
+     MAX(CASE WHEN n.ended_at IS NULL OR n.ended_at > r.at THEN 1 ELSE 0 END) FROM ",
     rows(id int, at int),
     " CROSS JOIN round n WHERE n.task_id = r.id AND n.started_at <= r.at AND (n.ended_at IS NULL OR n.ended_at >= r.at) \
-     ORDER BY r.id, r.at"
+     GROUP BY r.id, r.at ORDER BY r.id, r.at"
 );
 
 /// A session that has an owner.
@@ -99,6 +100,32 @@ pub struct Before {
     pub action: Verb,
     /// Whom it concerned.
     pub rider: RiderId,
+}
+
+/// Somebody who was asked in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AskedIn {
+    /// For which task.
+    pub task: TaskId,
+    /// The round.
+    pub round: i64,
+    /// Who.
+    pub rider: RiderId,
+    /// From when on the rider sees it.
+    pub sent_at: Timestamp,
+}
+
+/// Whether a round showed a task to a few around an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Around {
+    /// The task.
+    pub task: TaskId,
+    /// The instant.
+    pub at: Timestamp,
+    /// One ran until then.
+    pub before: bool,
+    /// One ran from then on.
+    pub after: bool,
 }
 
 #[derive(Debug, FromRow)]
@@ -201,16 +228,20 @@ impl Tx {
     }
 
     /// Who was asked in rounds for these tasks, whatever became of the rounds.
-    pub async fn asked(&mut self, tasks: &[TaskId]) -> Result<Vec<(TaskId, RiderId)>> {
-        let found = fetch!(self, (i64, i64), ASKED, ids(tasks.iter().map(|task| task.0)));
-        Ok(found.into_iter().map(|(task, rider)| (TaskId(task), RiderId(rider))).collect())
+    pub async fn asked(&mut self, tasks: &[TaskId]) -> Result<Vec<AskedIn>> {
+        let wanted = ids(tasks.iter().map(|task| task.0));
+        let found = fetch!(self, (i64, i64, i64, i64), ASKED, wanted);
+        let asked = |(task, round, rider, sent_at)| AskedIn {
+            task: TaskId(task),
+            round,
+            rider: RiderId(rider),
+            sent_at: Timestamp(sent_at),
+        };
+        Ok(found.into_iter().map(asked).collect())
     }
 
-    /// Those of these tasks and instants at which a round showed the task to a few, or had done so until then.
-    pub async fn in_round(
-        &mut self,
-        moments: &[(TaskId, Timestamp)],
-    ) -> Result<Vec<(TaskId, Timestamp)>> {
+    /// Those of these tasks and instants around which a round showed the task to a few.
+    pub async fn in_round(&mut self, moments: &[(TaskId, Timestamp)]) -> Result<Vec<Around>> {
         #[derive(Serialize)]
         struct Row {
             id: i64,
@@ -218,7 +249,13 @@ impl Tx {
         }
         let row = |(task, at): &(TaskId, Timestamp)| Row { id: task.0, at: at.0 };
         let wanted = rows(&moments.iter().map(row).collect::<Vec<_>>());
-        let found = fetch!(self, (i64, i64), IN_ROUND, wanted);
-        Ok(found.into_iter().map(|(task, at)| (TaskId(task), Timestamp(at))).collect())
+        let found = fetch!(self, (i64, i64, i32, i32), IN_ROUND, wanted);
+        let around = |(task, at, before, after)| Around {
+            task: TaskId(task),
+            at: Timestamp(at),
+            before: before != 0,
+            after: after != 0,
+        };
+        Ok(found.into_iter().map(around).collect())
     }
 }

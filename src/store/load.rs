@@ -62,6 +62,12 @@ const ROUNDS: Sql = setwise!(
     " CROSS JOIN round n LEFT JOIN round_candidate c ON c.round_id = n.id AND c.rider_id = r.rider \
      AND (c.answer IS NULL OR c.answer <> 'declined') WHERE n.task_id = r.task AND n.status = 'running' AND n.kind = 'broadcast'"
 );
+const EXCLUSIVE: Sql = setwise!(
+    "SELECT r.task, r.rider, n.id FROM ",
+    rows(task int, rider int),
+    " CROSS JOIN round n JOIN round_candidate c ON c.round_id = n.id AND c.rider_id = r.rider \
+     AND c.nonce IS NOT NULL WHERE n.task_id = r.task AND n.status = 'running' AND n.kind = 'exclusive'"
+);
 
 const HAND_BACKS: Sql = setwise!(
     "SELECT r.rider, COUNT(*) FROM ",
@@ -236,6 +242,16 @@ impl Tx {
             nonce: nonce.zip(visible.map(Timestamp)),
         };
         Ok(fetch!(self, Row, ROUNDS, pairs(of)).into_iter().map(member).collect())
+    }
+
+    /// Those of these tasks and riders for which an exclusive round runs, with its number.
+    pub async fn exclusive_rounds(
+        &mut self,
+        of: &[(TaskId, RiderId)],
+    ) -> Result<Vec<(TaskId, RiderId, i64)>> {
+        let found = fetch!(self, (i64, i64, i64), EXCLUSIVE, pairs(of));
+        let round = |(task, rider, round)| (TaskId(task), RiderId(rider), round);
+        Ok(found.into_iter().map(round).collect())
     }
 
     /// How many tasks riders have handed back since an instant of their own.

@@ -83,7 +83,7 @@ pub use factors::{DeskRule, Factor};
 pub use hints::Hints;
 pub use ledger::{Asked, HeldTicket, LedgerLine};
 pub use lists::{Card, Detail, Listing};
-pub use live::{Before, OpenSession};
+pub use live::{Around, AskedIn, Before, OpenSession};
 pub use load::{CreatedTask, Member, StoredOutcome};
 pub use load_people::LockedRegions;
 pub use log::{AttemptRow, EventRow};

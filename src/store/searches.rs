@@ -29,7 +29,7 @@ const SET: Sql = Sql::same(
 const HURRY: Sql = setwise!(
     "UPDATE search SET due_at = r.due FROM ",
     rows(task int, due int),
-    " WHERE search.task_id = r.task"
+    " WHERE search.task_id = r.task AND search.due_at > r.due"
 );
 const SEARCHING: Sql =
     setwise!("SELECT s.task_id FROM ", rows(id int), " CROSS JOIN search s WHERE s.task_id = r.id");
@@ -124,7 +124,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Makes searches do something at another time. Tasks without a search are left alone. Returns how many there were.
+    /// Makes searches do something earlier. Tasks without a search are left alone, and so are those that are due before
+    /// that. Returns how many are due earlier now.
     pub async fn hurry(&mut self, tasks: &[(TaskId, Timestamp)]) -> Result<u64> {
         #[derive(Serialize)]
         struct Row {

@@ -89,9 +89,8 @@ fn reason(typed: &Typed) -> Result<Option<Reason>, Wrong> {
 pub(super) fn act(verb: Verb, typed: &Typed) -> Option<Result<Act, Wrong>> {
     Some(match verb {
         Verb::Grab => ticket(typed).map(|ticket| Act::Grab { ticket }),
-        Verb::Offer => {
-            rider(typed).and_then(|rider| Ok(Act::Offer { rider, seconds: seconds(typed)? }))
-        }
+        Verb::Offer => rider(typed)
+            .and_then(|rider| Ok(Act::Offer { rider, seconds: seconds(typed)?, round: None })),
         Verb::Assign => {
             rider(typed).and_then(|rider| Ok(Act::Assign { rider, reason: reason(typed)? }))
         }
@@ -159,7 +158,8 @@ mod tests {
     #[test]
     fn a_rider_is_chosen_or_typed() {
         let offer = |fields: &[(&str, &str)]| act(Verb::Offer, &typed(fields));
-        let to = |rider, seconds| Some(Ok(Act::Offer { rider: RiderId(rider), seconds }));
+        let to =
+            |rider, seconds| Some(Ok(Act::Offer { rider: RiderId(rider), seconds, round: None }));
         assert_eq!(offer(&[("rider", "R17"), ("seconds", "")]), to(17, None));
         assert_eq!(
             offer(&[("rider", "R17"), ("rider_number", " r9 "), ("seconds", "45")]),

@@ -2,6 +2,7 @@
 //!
 //! Rider n stands n × 100 m north of the pickup, so R1 to R20 are within 2 km, R50 is the last one within 5 km.
 
+mod at_once;
 mod automatic;
 mod by_hand;
 mod evening;
@@ -10,7 +11,7 @@ mod windows;
 
 use dispatch_desk::{
     domain::{
-        actor::RequestKey,
+        actor::{Actor, RequestKey},
         command::{Act, Ticket},
         facts::Duty,
         fix::Fix,
@@ -19,11 +20,11 @@ use dispatch_desk::{
         policy::Policy,
         rank::LeftOut,
         refusal::{Code, Lang},
-        round::{AfterRounds, RoundRules, RoundStart, RoundStatus},
+        round::{AfterRounds, RoundKind, RoundRules, RoundStart, RoundStatus},
     },
     engine::rounds::{Options, RoundReply, Rounds, Wish},
     locate::Locator,
-    store::{LedgerLine, Pooled, RiderChange, Round},
+    store::{LedgerLine, LoggedEvent, Pooled, RiderChange, Round},
 };
 
 use crate::harness::*;

@@ -39,6 +39,7 @@ async fn a_stale_change_is_not_written(desk: &Desk) -> Result<(), String> {
         region: &region,
         own_offers: &[],
         round: None,
+        alone: None,
         hand_backs_today: 0,
     };
     let decision = decide(&stale, &shop(), Revision(1), &CANCEL, &facts, desk.clock.now());

@@ -64,7 +64,7 @@ pub const HAND_BACK: Act = Act::HandBack { reason: None };
 
 /// An offer to a rider for the policy's own time, 30 s.
 pub const fn offer(number: i64) -> Act {
-    Act::Offer { rider: RiderId(number), seconds: None }
+    Act::Offer { rider: RiderId(number), seconds: None, round: None }
 }
 
 /// A direct assign.

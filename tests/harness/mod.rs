@@ -31,7 +31,7 @@ pub mod universal;
 
 pub use cast::*;
 pub use desk::{Database, Desk};
-pub use rounds::{a_round, signed};
+pub use rounds::{a_round, members, round, signed};
 pub use site::Site;
 
 /// Makes two tests of one: on SQLite and on PostgreSQL.

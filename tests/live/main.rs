@@ -19,4 +19,5 @@ mod ends;
 mod network;
 mod nodes;
 mod program;
+mod rounds;
 mod sight;

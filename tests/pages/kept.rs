@@ -199,7 +199,7 @@ async fn what_can_not_be_is_said_by_the_name_of_its_field() {
     let later = rules.with("offer_seconds", "33").with("starts_at", "2026-12-01T09:00");
     ada.send(&later).await.is(200);
     let task = site.desk.create().await;
-    site.desk.done(D1, task, 1, Act::Offer { rider: RiderId(1), seconds: None }).await;
+    site.desk.done(D1, task, 1, Act::Offer { rider: RiderId(1), seconds: None, round: None }).await;
     let offers = site.desk.read().await.offers_of(task).await.unwrap();
     assert_eq!(offers[0].until.ms_since(offers[0].at), 30_000);
     site.close().await;

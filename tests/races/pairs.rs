@@ -54,7 +54,11 @@ const SEATS: usize = 40;
 async fn set_up(desk: &Desk, start: Start, index: usize, pair: (Verb, Verb)) -> Seat {
     let task = desk.create().await;
     let holder = i64::try_from(index % (SEATS / 2) * 3 + 1).expect("a small number");
-    let brief = Act::Offer { rider: dispatch_desk::domain::id::RiderId(holder), seconds: Some(5) };
+    let brief = Act::Offer {
+        rider: dispatch_desk::domain::id::RiderId(holder),
+        seconds: Some(5),
+        round: None,
+    };
     let steps: &[(Actor, Act)] = match start {
         Start::Open => &[],
         Start::Offered => &[(D1, offer(holder))],

@@ -102,7 +102,7 @@ fn act(ask: &Ask) -> Act {
     let (seconds, reason) = (ask.seconds, None);
     match ask.command {
         Verb::Grab => Act::Grab { ticket: None },
-        Verb::Offer => Act::Offer { rider: rider(), seconds },
+        Verb::Offer => Act::Offer { rider: rider(), seconds, round: None },
         Verb::Assign => Act::Assign { rider: rider(), reason },
         Verb::Accept => Act::Accept,
         Verb::Decline => Act::Decline { reason },

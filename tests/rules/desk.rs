@@ -115,6 +115,7 @@ impl World {
             region: &self.region,
             own_offers,
             round: self.round.as_ref(),
+            alone: None,
             hand_backs_today: self.hand_backs_today,
         }
     }

@@ -154,7 +154,8 @@ const SOMEONE_WINS: &str = "someone wins";
 /// The races: a task, who wants something of it at once, and the moment to which time may jump.
 fn races(compares: bool) -> Vec<Race> {
     let grab = |id| (rider(id), Act::Grab { ticket: None });
-    let offer = |staff, id| (staff, Act::Offer { rider: RiderId(id), seconds: Some(30) });
+    let offer =
+        |staff, id| (staff, Act::Offer { rider: RiderId(id), seconds: Some(30), round: None });
     let withdraw = || (DISPATCHER, Act::Withdraw { reason: None });
     let cancel = || (SUPERVISOR, Act::Cancel { reason: None });
     let open = Desk::new(TASK);

@@ -53,7 +53,7 @@ fn any_act() -> impl Strategy<Value = Act> {
     let reason = None;
     let offer = || (any_rider(), prop_oneof![Just(None), Just(Some(5)), Just(Some(30))]);
     prop_oneof![
-        9 => offer().prop_map(|(rider, seconds)| Act::Offer { rider, seconds }),
+        9 => offer().prop_map(|(rider, seconds)| Act::Offer { rider, seconds, round: None }),
         3 => Just(Act::Grab { ticket: None }),
         9 => Just(Act::Accept),
         2 => Just(Act::Decline { reason: reason.clone() }),

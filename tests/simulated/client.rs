@@ -42,7 +42,7 @@ async fn a_task_goes_from_order_to_door_and_each_answer_is_what_came_over_the_wi
     assert_eq!((seen.task.state, seen.task.revision), (StateName::Open, Revision(1)));
     assert_eq!(seen.detail.as_ref().unwrap().pickup.phone, None, "not before it is theirs");
 
-    let act = Act::Offer { rider: RiderId(1), seconds: Some(60) };
+    let act = Act::Offer { rider: RiderId(1), seconds: Some(60), round: None };
     let offered = desk.act(&key("f-1"), task, Revision(1), &act).await.unwrap();
     assert_eq!(offered.answer.outcome, Outcome::Done);
     let revision = offered.answer.seen_revision().unwrap();

@@ -145,7 +145,7 @@ fn what(task: TaskId, verb: Verb, fields: &Fields) -> Result<What, TurnedAway> {
     let (rider, seconds, reason) = (fields.rider_id.ok_or(BODY), fields.seconds, None);
     let act = match verb {
         Verb::Grab => Act::Grab { ticket: None },
-        Verb::Offer => Act::Offer { rider: rider?, seconds },
+        Verb::Offer => Act::Offer { rider: rider?, seconds, round: None },
         Verb::Assign => Act::Assign { rider: rider?, reason },
         Verb::Accept => Act::Accept,
         Verb::Decline => Act::Decline { reason },

@@ -99,6 +99,7 @@ fn change(
         region,
         own_offers: &own_offers,
         round: None,
+        alone: None,
         hand_backs_today: actor.rider().map_or(0, |me| rows.hand_backs(me, region, now)),
     };
     right(Some(&task), actor, act.verb(), &facts)?;

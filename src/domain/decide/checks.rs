@@ -31,8 +31,9 @@ pub(super) fn change(
             }
             Ok((Some(rider.id), Change::Assigned { slot, mode: mode(act.verb()) }))
         }
-        Act::Offer { seconds, .. } => {
+        Act::Offer { seconds, round, .. } => {
             released(task, now)?;
+            asks_alone(*round, facts)?;
             let (rider, slot) = place(task, facts, now)?;
             Ok((Some(rider.id), offered(slot, *seconds, facts, now)))
         }
@@ -118,6 +119,11 @@ fn ticket_fits(ticket: Option<&Ticket>, facts: &Facts<'_>, now: Timestamp) -> Re
         return Err(Code::TicketExpired.into());
     }
     Ok(())
+}
+
+/// An offer of a round needs that round, running, for the rider alone.
+fn asks_alone(round: Option<i64>, facts: &Facts<'_>) -> Result<(), Refusal> {
+    if round.is_none() || round == facts.alone { Ok(()) } else { Err(Code::TicketExpired.into()) }
 }
 
 fn offered(slot: Slot, seconds: Option<u32>, facts: &Facts<'_>, now: Timestamp) -> Change {

@@ -122,6 +122,7 @@ impl Rules {
             region: &self.region,
             own_offers,
             round: round_runs.then_some(&self.round),
+            alone: None,
             hand_backs_today: if against(Code::HandBackLimit) { u32::MAX } else { 0 },
         }
     }
@@ -150,7 +151,7 @@ pub(super) fn act_of(event: &Event) -> Option<Act> {
     let seconds = None;
     Some(match event.action {
         Verb::Grab => Act::Grab { ticket: None },
-        Verb::Offer => Act::Offer { rider: event.rider?, seconds },
+        Verb::Offer => Act::Offer { rider: event.rider?, seconds, round: None },
         Verb::Assign => Act::Assign { rider: event.rider?, reason },
         Verb::Accept => Act::Accept,
         Verb::Decline => Act::Decline { reason },

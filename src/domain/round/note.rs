@@ -13,6 +13,8 @@ text_enum! {
     pub enum RoundAction {
         /// Riders were asked.
         Started = "round-started",
+        /// More of those who are asked see it: they are shown it one part after the other.
+        Shown = "round-shown",
         /// It ended, and nobody took the task through it.
         Ended = "round-ended",
         /// A member does not want the task.

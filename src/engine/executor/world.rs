@@ -70,6 +70,8 @@ pub(super) struct World {
     pub(super) held_elsewhere: HashSet<TaskId>,
     pub(super) own_offers: HashMap<(TaskId, RiderId), Vec<OwnOffer>>,
     pub(super) rounds: HashMap<(TaskId, RiderId), RunningRound>,
+    /// The exclusive rounds that run.
+    pub(super) alone: HashMap<(TaskId, RiderId), i64>,
     /// How many tasks a rider has handed back since the start of a day; regions may start their days apart.
     pub(super) hand_backs: HashMap<(RiderId, Timestamp), u32>,
     pub(super) prior: HashMap<(String, String), Prior>,
@@ -106,6 +108,7 @@ impl World {
             region,
             own_offers: mine.and_then(|mine| self.own_offers.get(&mine)).map_or(&[], Vec::as_slice),
             round: mine.and_then(|mine| self.rounds.get(&mine)),
+            alone: rider.and_then(|rider| self.alone.get(&(task.id, rider)).copied()),
             hand_backs_today: me
                 .and_then(|me| self.hand_backs.get(&(me, region.day_start(self.now()))))
                 .copied()

@@ -12,8 +12,9 @@ use crate::{
         actor::Actor,
         command::Verb,
         id::{RegionId, Revision, RiderId, TaskId, Timestamp},
+        round::RoundAction,
     },
-    store::{self, LoggedEvent, Tx},
+    store::{self, Around, AskedIn, LoggedEvent, Tx},
 };
 
 /// How much of an event somebody sees. Everybody with the same sight sees the same bytes.
@@ -126,6 +127,51 @@ fn grouped<K: std::hash::Hash + Eq, V: Ord>(
     all
 }
 
+/// The rounds that events are about.
+struct Rounds {
+    asked: HashMap<TaskId, Vec<AskedIn>>,
+    around: HashMap<(TaskId, Timestamp), Around>,
+}
+
+impl Rounds {
+    fn of(asked: Vec<AskedIn>, around: Vec<Around>) -> Self {
+        let mut by_task = HashMap::<TaskId, Vec<AskedIn>>::new();
+        for asked in asked {
+            by_task.entry(asked.task).or_default().push(asked);
+        }
+        let around = around.into_iter().map(|around| ((around.task, around.at), around)).collect();
+        Self { asked: by_task, around }
+    }
+
+    /// Who had been asked for the task of an event, and had seen it by then. That a round begins is told to its own
+    /// members, each when they see it.
+    fn asked(&self, event: &LoggedEvent) -> BTreeSet<RiderId> {
+        let at = Timestamp(event.occurred_at);
+        let begins = matches!(action_of(event), Some(RoundAction::Started | RoundAction::Shown));
+        let told = |one: &&AskedIn| one.sent_at <= at && (!begins || one.round == event.subject);
+        let asked = event.task_id.and_then(|task| self.asked.get(&TaskId(task)));
+        asked.into_iter().flatten().filter(told).map(|one| one.rider).collect()
+    }
+
+    /// Whether the open tasks are others than before for everyone in the region. What a round has shown to a few, nobody
+    /// else had seen; that a round takes a task away from everybody, or gives it back, everybody sees.
+    fn stirs(&self, event: &LoggedEvent) -> bool {
+        let Some(task) = event.task_id.map(TaskId) else { return false };
+        let around = self.around.get(&(task, Timestamp(event.occurred_at)));
+        let (before, after) = around.map_or((false, false), |around| (around.before, around.after));
+        match action_of(event) {
+            Some(RoundAction::Pooled | RoundAction::Unpooled) => !after,
+            Some(_) => before != after,
+            None => around.is_none(),
+        }
+    }
+}
+
+/// What an event did to a round; none if it is about none.
+fn action_of(event: &LoggedEvent) -> Option<RoundAction> {
+    RoundAction::parse(&event.action).filter(|_| event.kind == "round")
+}
+
 impl Batch {
     /// Looks up whom `events` concern. Use the transaction that read them.
     pub async fn of(tx: &mut Tx, events: Vec<LoggedEvent>) -> store::Result<Self> {
@@ -156,15 +202,15 @@ impl Batch {
         let holders = if written.is_empty() { Vec::new() } else { tx.holders(&written).await? };
         let holders = grouped(holders);
         let (asked, rounds) = if open.is_empty() {
-            (Vec::new(), BTreeSet::new())
+            (Vec::new(), Vec::new())
         } else {
             let moments =
                 open.iter().flat_map(|(task, at)| at.iter().map(|at| (*task, Timestamp(*at))));
             let moments: Vec<_> = moments.collect();
             let open: Vec<_> = open.into_keys().collect();
-            (tx.asked(&open).await?, tx.in_round(&moments).await?.into_iter().collect())
+            (tx.asked(&open).await?, tx.in_round(&moments).await?)
         };
-        let asked = grouped(asked);
+        let rounds = Rounds::of(asked, rounds);
         let item = |event: LoggedEvent| {
             let (task, from) = (event.task_id.map(TaskId), event.from_revision.map(Revision));
             let action = Verb::parse(&event.action).filter(|_| event.kind == "task");
@@ -179,14 +225,11 @@ impl Batch {
                 let owner = holders.get(&task).filter(|_| event.kind == "detail");
                 riders.extend(released.into_iter().chain(owner).flatten().copied());
             }
-            let asked = task.filter(|_| about_open).and_then(|task| asked.get(&task)).cloned();
-            let at = Timestamp(event.occurred_at);
-            let quiet = task.is_none_or(|task| rounds.contains(&(task, at)));
-            let pool = event.region_id.map(RegionId).filter(|_| about_open && !quiet);
+            let stirs = about_open && rounds.stirs(&event);
             Item {
                 riders,
-                asked: asked.unwrap_or_default(),
-                pool,
+                asked: if about_open { rounds.asked(&event) } else { BTreeSet::new() },
+                pool: event.region_id.map(RegionId).filter(|_| stirs),
                 frames: Default::default(),
                 event,
             }

@@ -84,8 +84,7 @@ impl Rounds {
                 }
                 return Ok(Turned::Later);
             }
-            // Another node may have had the same turn.
-            if tx.search_of(task).await? != view.search {
+            if !view.stands(&mut tx).await? {
                 tx.rollback().await?;
                 continue;
             }
@@ -93,10 +92,13 @@ impl Rounds {
             let offer = match (step, &plan) {
                 (Step::Act(_), Some(plan)) => writing.act(plan).await?,
                 (Step::Wait(until), _) => {
+                    writing.shown();
                     writing.wait(until).await?;
                     None
                 }
                 (Step::End | Step::Expire | Step::Act(_), _) => {
+                    // A round without a search would run for ever.
+                    writing.close(RoundStatus::Stopped).await?;
                     writing.tx.end_searches(&[task]).await?;
                     None
                 }
@@ -128,11 +130,11 @@ impl Rounds {
         }
     }
 
-    /// Makes the exclusive offer of a round that has just begun. If it can not be made, the search goes on.
+    /// Makes the exclusive offer of a round that has just begun. If it can not be made, the search goes on. If the round
+    /// has ended meanwhile, whoever ended it has the task in hand, and nothing is offered.
     pub(super) async fn offer(&self, view: &View, offer: Alone) -> store::Result<()> {
         let (task, revision) = (view.task.id, view.task.revision);
-        let act = Act::Offer { rider: offer.rider, seconds: None };
-        let what = What::Change { task, revision, act };
+        let what = What::Change { task, revision, act: offer.act() };
         let command = Command { actor: Actor::System, key: None, lang: Lang::En, what };
         let made = match self.executor.execute(command).await {
             Ok(reply) => reply.status == 200,

@@ -10,7 +10,7 @@ use crate::{
         round::{Next, Progress, RoundAnswer, RoundKind, RoundStatus, next},
         task::{State, Task},
     },
-    store::{self, LedgerLine, Offered, Round, Tx},
+    store::{self, Asked, LedgerLine, Offered, Round, Tx},
 };
 
 /// An exclusive round without an offer after this time, in milliseconds, is one whose node died between the two.
@@ -67,6 +67,15 @@ impl View {
         }))
     }
 
+    /// Whether all that a plan rests on is still so. Call it with the task locked: nobody changes it any more then.
+    pub(super) async fn stands(&self, tx: &mut Tx) -> store::Result<bool> {
+        let task = self.task.id;
+        // Another node may have had the same turn; and whoever has declined meanwhile is not asked again.
+        Ok(tx.search_of(task).await? == self.search
+            && tx.rounds_of(task).await? == self.rounds
+            && answers(&tx.ledger_of(task).await?) == answers(&self.ledger))
+    }
+
     /// The round that runs.
     pub(super) fn running(&self) -> Option<&Round> {
         self.rounds.last().filter(|round| round.status == RoundStatus::Running)
@@ -85,12 +94,13 @@ impl View {
     }
 
     fn asked_in(&self, round: &Round) -> impl Iterator<Item = Option<RoundAnswer>> {
+        self.members_of(round).map(|(_, asked)| asked.answered.map(|(answer, _)| answer))
+    }
+
+    fn members_of(&self, round: &Round) -> impl Iterator<Item = (RiderId, &Asked)> {
         let id = round.id;
-        self.ledger
-            .iter()
-            .filter(move |line| line.round == id)
-            .filter_map(|line| line.asked.as_ref().ok())
-            .map(|asked| asked.answered.map(|(answer, _)| answer))
+        let lines = self.ledger.iter().filter(move |line| line.round == id);
+        lines.filter_map(|line| Some((line.rider, line.asked.as_ref().ok()?)))
     }
 
     /// Who has had an exclusive offer in this search.
@@ -146,7 +156,9 @@ impl View {
             State::Open if self.task.release_at > self.now => Step::Wait(self.task.release_at),
             State::Open if self.stopped_by_hand() || self.pooled => Step::End,
             State::Open => match running {
-                Some(round) if self.waits(round) => Step::Wait(round.until),
+                Some(round) if self.waits(round) => {
+                    Step::Wait(self.next_shown(round).map_or(round.until, |at| at.min(round.until)))
+                }
                 Some(round) if self.offer_is_on_its_way(round) => {
                     Step::Wait(round.started_at.plus_ms(OFFER_WITHIN_MS))
                 }
@@ -169,6 +181,23 @@ impl View {
         round.kind == RoundKind::Broadcast && round.until > self.now && !self.all_declined(round)
     }
 
+    /// When the next members of a staggered round see it; none if all do.
+    fn next_shown(&self, round: &Round) -> Option<Timestamp> {
+        let seen = self.members_of(round).map(|(_, asked)| asked.sent_at);
+        seen.filter(|sent_at| *sent_at > self.now).min()
+    }
+
+    /// The members of the running round who see it since the search was due, and were not told when it began.
+    pub(super) fn just_shown(&self) -> Option<(&Round, Vec<RiderId>)> {
+        let (round, (due, _)) = (self.running()?, self.search?);
+        let since = due.max(round.started_at.plus_ms(1));
+        let now = self.now;
+        let shown =
+            self.members_of(round).filter(|(_, asked)| (since..=now).contains(&asked.sent_at));
+        let shown: Vec<_> = shown.map(|(rider, _)| rider).collect();
+        (!shown.is_empty()).then_some((round, shown))
+    }
+
     /// Whether an exclusive round has just begun, so that its offer may come any moment.
     fn offer_is_on_its_way(&self, round: &Round) -> bool {
         let made = self.last_offer.as_ref().is_some_and(|offer| offer.at >= round.started_at);
@@ -176,4 +205,13 @@ impl View {
             && !made
             && self.now < round.started_at.plus_ms(OFFER_WITHIN_MS)
     }
+}
+
+/// Who was asked in which round, and what they said. When their pages had it is nothing that a plan rests on.
+fn answers(ledger: &[LedgerLine]) -> Vec<(i64, RiderId, Option<RoundAnswer>)> {
+    let asked = ledger.iter().filter_map(|line| Some((line, line.asked.as_ref().ok()?)));
+    let answer = |(line, asked): (&LedgerLine, &Asked)| {
+        (line.round, line.rider, asked.answered.map(|(answer, _)| answer))
+    };
+    asked.map(answer).collect()
 }

@@ -3,6 +3,8 @@
 //! A collected grab is kept in the database as it came, and executed under its own key when the window ends. So its
 //! answer waits under that key like any other, whoever executed it, and nothing that was taken in is forgotten.
 
+use std::collections::BTreeSet;
+
 use super::Rounds;
 use crate::{
     domain::{
@@ -114,10 +116,16 @@ impl Rounds {
         let due = tx.due_intents(now, PAGE).await?;
         tx.rollback().await?;
         let mut closed = 0;
+        let mut waiting = BTreeSet::new();
         for intent in due {
-            // One after another: the order is the point of it.
+            // One after another: the order is the point of it. While the best of a round can not be decided, nor can the
+            // second.
+            if waiting.contains(&intent.round) {
+                continue;
+            }
             let answer = self.executor.execute(intent.command).await;
             if matches!(answer, Err(Error::Busy | Error::Unavailable { .. })) {
+                waiting.insert(intent.round);
                 continue;
             }
             let mut tx = self.executor.db().begin().await?;

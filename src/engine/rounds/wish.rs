@@ -127,10 +127,7 @@ impl Rounds {
             return Ok((known, None));
         }
         let locked = tx.lock_tasks(&[task]).await?.pop();
-        let same = locked.as_ref() == Some(&view.task)
-            && tx.search_of(task).await? == view.search
-            && tx.rounds_of(task).await? == view.rounds;
-        if !same {
+        if locked.as_ref() != Some(&view.task) || !view.stands(&mut tx).await? {
             tx.rollback().await?;
             return Ok((Tried::Later, None));
         }

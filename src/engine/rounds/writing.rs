@@ -6,6 +6,7 @@ use super::{Rounds, ledger, look::Looked, turn::Plan, view::View};
 use crate::{
     domain::{
         actor::Actor,
+        command::Act,
         id::{RiderId, Timestamp},
         rank::{Candidate, LeftOut, Ranking},
         round::{PoolReason, RoundAction, RoundDetail, RoundKind, RoundNote, RoundStatus, reason},
@@ -19,6 +20,13 @@ use crate::{
 pub(super) struct Alone {
     pub(super) round: i64,
     pub(super) rider: RiderId,
+}
+
+impl Alone {
+    /// The offer. It is void without the round, so whoever has ended that one has the task in hand.
+    pub(super) const fn act(self) -> Act {
+        Act::Offer { rider: self.rider, seconds: None, round: Some(self.round) }
+    }
 }
 
 /// What is being written about one task's search: rows now, the log last.
@@ -120,6 +128,17 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
+    /// Says in the log who else sees the running round now: the log is what wakes their pages.
+    pub(super) fn shown(&mut self) {
+        let Some((round, riders)) = self.view.just_shown() else { return };
+        let detail = RoundDetail {
+            step: Some(round.step),
+            asked: riders.iter().map(|rider| rider.0).collect(),
+            ..RoundDetail::default()
+        };
+        self.note(RoundAction::Shown, round.id, detail);
+    }
+
     /// Asks the candidates. A round that found nobody is over at once, so that the task stays open to everybody.
     async fn ask(&mut self, rung: u32, looked: &Looked, seconds: u32) -> store::Result<()> {
         let (now, rules) = (self.view.now, &self.view.region.policy.rounds);
@@ -134,7 +153,9 @@ impl<'a> Writing<'a> {
         let ledger = ledger::of(self.rounds, round.id, &looked.ranking, until, &visible)?;
         self.tx.insert_round(&round, &ledger).await?;
         self.started(&round, looked);
-        self.wait(until).await
+        let later =
+            ledger.iter().filter_map(|line| line.asked.as_ref().ok()).map(|asked| asked.sent_at);
+        self.wait(later.filter(|sent_at| *sent_at > now).min().unwrap_or(until)).await
     }
 
     /// Begins an exclusive round for the best candidate.
@@ -260,5 +281,17 @@ impl<'a> Writing<'a> {
             self.rounds.executor.committed(head);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_desks_own_offer_names_the_round_that_it_belongs_to() {
+        let alone = Alone { round: 7, rider: RiderId(3) };
+        let offer = Act::Offer { rider: RiderId(3), seconds: None, round: Some(7) };
+        assert_eq!(alone.act(), offer);
     }
 }

@@ -213,7 +213,7 @@ fn act(verb: Verb, item: BulkItem, lang: Lang) -> Result<Act, Problem> {
     }
     let rider = || rider_id.ok_or_else(|| wrong("rider_id", "is missing"));
     Ok(match verb {
-        Verb::Offer => Act::Offer { rider: rider()?, seconds },
+        Verb::Offer => Act::Offer { rider: rider()?, seconds, round: None },
         Verb::Assign => Act::Assign { rider: rider()?, reason },
         Verb::Reassign => {
             let handover_confirmed =

@@ -105,7 +105,7 @@ verb! {
         /// How long the offer waits; the policy's own time if missing.
         #[serde(default)]
         seconds: Option<u32>,
-    } => |body| Act::Offer { rider: body.rider_id, seconds: body.seconds }
+    } => |body| Act::Offer { rider: body.rider_id, seconds: body.seconds, round: None }
 }
 
 verb! {

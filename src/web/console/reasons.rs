@@ -29,6 +29,10 @@ pub(super) fn figures(event: &LoggedEvent, lang: Lang) -> Option<String> {
                 )),
             }
         }
+        RoundAction::Shown => {
+            let asked = detail["asked"].as_array().map_or(0, Vec::len).to_string();
+            Some(words(lang, "round-figures-shown", &[("step", &step), ("asked", &asked)]))
+        }
         RoundAction::Ended => {
             let status = detail["status"].as_str().unwrap_or_default();
             let status = words(lang, &format!("round-status-{status}"), &[]);

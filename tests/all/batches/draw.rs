@@ -51,7 +51,7 @@ fn draw(random: &mut StdRng, tasks: &[Task], urgent: bool, key: &str) -> Command
         match random.random_range(0..22) {
             0..=3 => (me, GRAB),
             4 => (me, Act::Grab { ticket: Some(Ticket { round: 1, nonce: "n".into() }) }),
-            5..=7 => (staff, Act::Offer { rider: RiderId(named), seconds }),
+            5..=7 => (staff, Act::Offer { rider: RiderId(named), seconds, round: None }),
             8 => (SUPERVISOR, assign(named)),
             9 | 10 => (staff, WITHDRAW),
             11 => {

@@ -146,7 +146,7 @@ impl Twins {
         for (number, task) in CROWD.zip(&tasks) {
             if random.random_bool(0.6) {
                 let seconds = [5, 60].choose(random).copied();
-                let act = Act::Offer { rider: RiderId(number), seconds };
+                let act = Act::Offer { rider: RiderId(number), seconds, round: None };
                 offers.push(self.together.change(D1, *task, 1, act));
             }
         }

@@ -96,7 +96,7 @@ for_each_database!(a_reoffer_is_accepted_or_declined_like_any_other, |desk| asyn
 
 for_each_database!(an_offer_lasts_as_long_as_the_policy_allows, |desk| async move {
     let task = desk.create().await;
-    let lasting = |seconds| Act::Offer { rider: RiderId(1), seconds: Some(seconds) };
+    let lasting = |seconds| Act::Offer { rider: RiderId(1), seconds: Some(seconds), round: None };
     for seconds in [0, 4, 601, u32::MAX] {
         assert_eq!(desk.turned_away(D1, task, 1, lasting(seconds)).await, "OFFER_SECONDS");
     }
@@ -121,7 +121,7 @@ for_each_database!(an_offer_lasts_as_long_as_the_policy_allows, |desk| async mov
 
 for_each_database!(an_answer_stays_the_same_when_the_limits_have_changed, |desk| async move {
     let task = desk.create().await;
-    let long = Act::Offer { rider: RiderId(1), seconds: Some(600) };
+    let long = Act::Offer { rider: RiderId(1), seconds: Some(600), round: None };
     let sent = desk.try_change(D1, task, 1, long.clone()).await;
     assert!(sent.came.is_success(), "{sent:?}");
     let shorter = Policy { version: 2, offer_seconds_max: 60, ..Policy::default() };

@@ -64,7 +64,7 @@ for_each_database!(a_day_is_counted_exactly_from_its_first_millisecond_on, |desk
     let mut lapsing = None;
     for (number, seconds) in [(31, 5), (32, 30), (33, 31)] {
         let task = desk.create().await;
-        let act = Act::Offer { rider: RiderId(number), seconds: Some(seconds) };
+        let act = Act::Offer { rider: RiderId(number), seconds: Some(seconds), round: None };
         desk.done(D1, task, 1, act).await;
         lapsing.get_or_insert(task);
     }

@@ -5,7 +5,7 @@ use dispatch_desk::{
         command::{Act, Role, Verb},
         id::{Revision, RiderId, StaffId, TaskId},
     },
-    store::{ApiToken, Before, OpenSession, RiderChange},
+    store::{ApiToken, Around, AskedIn, Before, OpenSession, RiderChange, Round},
 };
 
 use crate::harness::*;
@@ -102,21 +102,31 @@ for_each_database!(who_was_asked_in_a_round_is_found_whatever_became_of_it, |des
     let mut tx = desk.db.begin().await.unwrap();
     a_round(&mut tx, 7, task, (NOON, NOON.plus_ms(1_000)), &[(1, "a"), (2, "b")]).await;
     tx.commit().await.unwrap();
-    let mut tx = desk.read().await;
-    assert_eq!(tx.asked(&[task, other]).await.unwrap(), [(task, RiderId(1)), (task, RiderId(2))]);
     let at = |ms: i64| NOON.plus_ms(ms);
-    let shown = [(task, at(0)), (task, at(5_000))];
-    assert_eq!(tx.in_round(&[shown[0], (other, at(0)), shown[1]]).await.unwrap(), shown);
+    let asked =
+        |rider, ms| AskedIn { task, round: 7, rider: RiderId(rider), sent_at: NOON.plus_ms(ms) };
+    let mut tx = desk.read().await;
+    assert_eq!(tx.asked(&[task, other]).await.unwrap(), [asked(1, 0), asked(2, 0)]);
+    let around = |ms, before, after| Around { task, at: NOON.plus_ms(ms), before, after };
+    let found = tx.in_round(&[(task, at(0)), (other, at(0)), (task, at(5_000))]).await.unwrap();
+    assert_eq!(found, [around(0, false, true), around(5_000, true, true)]);
     assert_eq!(tx.in_round(&[(task, at(-1))]).await.unwrap(), [], "it has not begun");
     drop(tx);
     let left_out = "UPDATE round_candidate SET nonce = NULL, rank = NULL, sent_at = NULL, until = NULL, \
                     excluded_reason = 'paused' WHERE rider_id = 2; \
+                    UPDATE round_candidate SET sent_at = sent_at + 300 WHERE rider_id = 1; \
                     UPDATE round SET status = 'exhausted', ended_at = until";
     desk.sql(left_out, left_out).await;
     let mut tx = desk.read().await;
-    assert_eq!(tx.asked(&[task, other]).await.unwrap(), [(task, RiderId(1))]);
-    let until = [(task, at(1_000))];
-    assert_eq!(tx.in_round(&[until[0], (task, at(1_001))]).await.unwrap(), until);
+    assert_eq!(tx.asked(&[task, other]).await.unwrap(), [asked(1, 300)]);
+    let found = tx.in_round(&[(task, at(1_000)), (task, at(1_001))]).await.unwrap();
+    assert_eq!(found, [around(1_000, true, false)]);
+    drop(tx);
+    // The next one begins where this one ends: nothing is different for anybody else.
+    let mut tx = desk.db.begin().await.unwrap();
+    let next = Round { step: 2, ..round(8, task, at(1_000), at(2_000)) };
+    tx.insert_round(&next, &members(&next, &[(1, "c")])).await.unwrap();
+    assert_eq!(tx.in_round(&[(task, at(1_000))]).await.unwrap(), [around(1_000, true, true)]);
 });
 
 for_each_database!(a_hint_reaches_whoever_listens, |desk| async move {

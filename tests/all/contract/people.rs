@@ -7,9 +7,10 @@ use dispatch_desk::{
         geo::{Area, Place},
         id::{RegionId, RiderId, StaffId, Timestamp},
         policy::{Policy, RegionMode},
+        round::RoundKind,
         task::Vehicle,
     },
-    store::{Error, RiderChange},
+    store::{Error, RiderChange, Round},
 };
 
 use super::{
@@ -165,11 +166,19 @@ for_each_database!(a_round_gives_each_rider_a_ticket_of_their_own, |desk| async 
     let expected = [(1, Some("券一")), (2, Some("b'\"")), (3, None)];
     assert_eq!(found, expected.map(|(rider, nonce)| (1, rider, i64::MAX, until, nonce)));
     assert_eq!(tx.running_rounds(&[]).await.unwrap(), []);
+    // One that asks a single rider is that rider's alone, and needs no ticket of others.
+    assert_eq!(tx.exclusive_rounds(&asked).await.unwrap(), []);
+    let alone = Round { kind: RoundKind::Exclusive, ..round(7, two, NOON, until) };
+    tx.insert_round(&alone, &members(&alone, &[(1, "c")])).await.unwrap();
+    assert_eq!(tx.exclusive_rounds(&asked).await.unwrap(), [(two, RiderId(1), 7)]);
+    assert_eq!(tx.exclusive_rounds(&[(two, RiderId(2))]).await.unwrap(), []);
+    assert_eq!(tx.exclusive_rounds(&[]).await.unwrap(), []);
     tx.commit().await.unwrap();
 
     let raw = Raw::of(&desk).await;
     raw.run("UPDATE round SET status = 'exhausted', ended_at = until").await.unwrap();
     assert_eq!(desk.read().await.running_rounds(&asked).await.unwrap(), [], "it is over");
+    assert_eq!(desk.read().await.exclusive_rounds(&asked).await.unwrap(), [], "and so is this");
 });
 
 for_each_database!(whoever_comes_next_gets_the_next_number, |desk| async move {

@@ -95,7 +95,7 @@ for_each_database!(deadlines_come_in_order_and_page_by_page, |desk| async move {
     let tasks = desk.create_many(5).await;
     let seconds = [20, 10, 10, 5, 600];
     for ((number, task), seconds) in (1..).zip(&tasks).zip(seconds) {
-        let act = Act::Offer { rider: RiderId(number), seconds: Some(seconds) };
+        let act = Act::Offer { rider: RiderId(number), seconds: Some(seconds), round: None };
         desk.done(D1, *task, 1, act).await;
     }
     // The lowest of two equal deadlines comes first, by its number.

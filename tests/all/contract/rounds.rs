@@ -112,6 +112,7 @@ for_each_database!(a_search_acts_when_it_is_due, |desk| async move {
     assert_eq!(tx.next_search(NOON).await.unwrap(), Some(SOON));
     assert_eq!(tx.next_search(SOON).await.unwrap(), None);
     assert_eq!(tx.hurry(&[(one, NOON), (three, NOON)]).await.unwrap(), 1);
+    assert_eq!(tx.hurry(&[(one, SOON)]).await.unwrap(), 0, "what is due before that stays so");
     assert_eq!(tx.hurry(&[]).await.unwrap(), 0);
     assert_eq!(tx.searching(&[three, one]).await.unwrap(), [one]);
     assert_eq!(tx.searching(&[]).await.unwrap(), []);

@@ -42,6 +42,7 @@ pub fn step(region: &Region, actor: &Actor, task: &Task, act: &Act, rider: &Ride
         region,
         own_offers: &[],
         round: None,
+        alone: None,
         hand_backs_today: 0,
     };
     match decide(task, actor, task.revision, act, &facts, NOON).verdict {

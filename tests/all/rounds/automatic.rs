@@ -219,7 +219,7 @@ for_each_database!(an_old_timer_never_touches_a_newer_offer, |desk| async move {
     // The desk has offered it to R1, until 50 s. At 49 s a dispatcher takes over and offers it to R7 for a minute.
     desk.advance_ms(29_000).await;
     desk.done(D1, task, 2, WITHDRAW).await;
-    desk.done(D1, task, 3, Act::Offer { rider: RiderId(7), seconds: Some(60) }).await;
+    desk.done(D1, task, 3, Act::Offer { rider: RiderId(7), seconds: Some(60), round: None }).await;
     // The search was armed for 50 s.
     town.after_ms(1_000).await;
     town.after_ms(30_000).await;

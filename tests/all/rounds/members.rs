@@ -84,3 +84,27 @@ for_each_database!(members_who_grab_at_once_make_one_owner, |desk| async move {
     assert_eq!(answered.count(), 1);
     desk.check().await;
 });
+
+for_each_database!(a_no_between_two_parts_of_a_round_forgets_nobody, |desk| async move {
+    let rules = RoundRules { batch: 6, stagger_ms: 3_000, rounds: 1, ..rules() };
+    let town = Town::of(&desk, rules).await;
+    let task = desk.create().await;
+    town.look().await;
+    town.declines(1, task).await;
+    town.after_ms(1_000).await;
+    town.declines(2, task).await;
+    // The desk looks late: the second part is told at once, the third in its own time.
+    town.after_ms(3_500).await;
+    town.after_ms(1_500).await;
+    town.after_ms(13_000).await;
+    let events = desk.events(task).await;
+    let shown = events.iter().filter(|event| event.action == "round-shown");
+    let asked = |event: &LoggedEvent| {
+        let detail: serde_json::Value = serde_json::from_str(&event.detail).unwrap();
+        (event.occurred_at - NOON.0, detail["asked"].clone())
+    };
+    let shown: Vec<_> = shown.map(asked).collect();
+    let of = |riders: [i64; 2]| serde_json::json!(riders);
+    assert_eq!(shown, [(4_500, of([3, 4])), (6_000, of([5, 6]))]);
+    desk.check().await;
+});

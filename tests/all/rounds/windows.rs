@@ -127,3 +127,28 @@ for_each_database!(
         desk.check().await;
     }
 );
+
+/// PostgreSQL alone: SQLite has one writer, so that one grab can not be held up and the next one not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_the_best_can_not_be_decided_nor_can_the_second() {
+    use sqlx::{AssertSqlSafe, Connection, Executor as _};
+    let desk = Desk::open(Database::Postgres).await;
+    let town = Town::of(&desk, RoundRules { fair_window_ms: 2_000, ..rules() }).await;
+    let task = desk.create().await;
+    town.look().await;
+    for number in [2, 1] {
+        let wanted = town.wants(number, task).await;
+        town.rounds.grab(wanted).await.unwrap();
+    }
+    let mut other = desk.beside().await;
+    let hold = "BEGIN; SELECT id FROM rider WHERE id = 1 FOR UPDATE";
+    other.execute(sqlx::raw_sql(AssertSqlSafe(hold.to_owned()))).await.unwrap();
+    town.after_ms(2_000).await;
+    let waits = desk.task(task).await;
+    assert_eq!(waits.state.name().as_str(), "open", "the second did not win by that: {waits:?}");
+    other.execute("ROLLBACK").await.unwrap();
+    other.close().await.unwrap();
+    town.look().await;
+    assert!(desk.task(task).await.state.is_held_by(RiderId(1)));
+    desk.check().await;
+}

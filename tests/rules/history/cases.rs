@@ -21,7 +21,7 @@ const CANCEL: Act = Act::Cancel { reason: None };
 const WITHDRAW: Act = Act::Withdraw { reason: None };
 
 fn offer(id: i64) -> Act {
-    Act::Offer { rider: RiderId(id), seconds: Some(30) }
+    Act::Offer { rider: RiderId(id), seconds: Some(30), round: None }
 }
 
 /// The deadline of an offer that was made at the beginning.

@@ -15,7 +15,7 @@ use crate::desk::{BEGIN, DISPATCHER, SUPERVISOR, TASK, rider, shop};
 
 /// A run in which much happens, one thing after the other.
 fn story() -> Tape {
-    let offer = |id| Act::Offer { rider: RiderId(id), seconds: Some(30) };
+    let offer = |id| Act::Offer { rider: RiderId(id), seconds: Some(30), round: None };
     let late = BEGIN.plus_ms(30_000);
     let mut tape = Tape::new();
     tape.ask(&DISPATCHER, 1, offer(1), BEGIN)

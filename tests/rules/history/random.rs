@@ -193,7 +193,7 @@ fn any_request(
     };
     let verbs = if rng.random_bool(0.6) { fitting } else { Verb::ALL };
     let (actor, act) = match verbs.choose(rng).copied() {
-        Some(Verb::Offer) => (desk, Act::Offer { rider: named_rider, seconds }),
+        Some(Verb::Offer) => (desk, Act::Offer { rider: named_rider, seconds, round: None }),
         Some(Verb::Accept) => (me, Act::Accept),
         Some(Verb::Decline) => (me, Act::Decline { reason }),
         Some(Verb::Grab) => (me, Act::Grab { ticket: None }),

@@ -18,7 +18,7 @@ fn act(verb: Verb) -> Option<Act> {
     Some(match verb {
         Verb::Create | Verb::Edit => return None,
         Verb::Grab => Act::Grab { ticket: None },
-        Verb::Offer => Act::Offer { rider, seconds },
+        Verb::Offer => Act::Offer { rider, seconds, round: None },
         Verb::Assign => Act::Assign { rider, reason },
         Verb::Accept => Act::Accept,
         Verb::Decline => Act::Decline { reason },

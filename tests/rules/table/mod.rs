@@ -98,7 +98,7 @@ fn acts() -> Vec<Act> {
         Act::Deliver,
     ];
     for rider in [HOLDER, WANTED] {
-        acts.push(Act::Offer { rider, seconds });
+        acts.push(Act::Offer { rider, seconds, round: None });
         acts.push(Act::Assign { rider, reason: reason.clone() });
         for handover_confirmed in [false, true] {
             let reason = reason.clone();

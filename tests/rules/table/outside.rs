@@ -110,7 +110,7 @@ fn details_are_edited_until_the_task_is_finished_and_leave_its_revision_alone() 
 #[test]
 fn an_offer_waits_within_the_limits_of_the_policy() {
     let says = |seconds| {
-        let act = Act::Offer { rider: RiderId(3), seconds };
+        let act = Act::Offer { rider: RiderId(3), seconds, round: None };
         let world = World::kind_to(&DISPATCHER, &act);
         let reassign =
             Act::Reassign { rider: RiderId(3), seconds, handover_confirmed: true, reason: None };

@@ -16,7 +16,7 @@ fn told(desk: &Desk, actor: &Actor, named: i64, act: &Act, now: Timestamp) -> To
 }
 
 fn offered(desk: &mut Desk, now: Timestamp) {
-    desk.must(&DISPATCHER, &Act::Offer { rider: RiderId(1), seconds: Some(30) }, now);
+    desk.must(&DISPATCHER, &Act::Offer { rider: RiderId(1), seconds: Some(30), round: None }, now);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn the_place_of_a_lapsed_offer_is_free_for_its_own_rider_too() {
     offered(&mut desk, BEGIN);
     for (actor, act) in [
         (rider(1), Act::Grab { ticket: None }),
-        (DISPATCHER, Act::Offer { rider: RiderId(1), seconds: None }),
+        (DISPATCHER, Act::Offer { rider: RiderId(1), seconds: None, round: None }),
     ] {
         let mut world = World::kind_to(&actor, &act);
         for known in [&mut world.me, &mut world.named].into_iter().flatten() {

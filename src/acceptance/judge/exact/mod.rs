@@ -158,7 +158,7 @@ fn act(hearing: &Hearing<'_, '_>, ask: &Ask) -> Option<Act> {
     let reason = None;
     Some(match ask.command {
         Verb::Grab => Act::Grab { ticket: None },
-        Verb::Offer => Act::Offer { rider: named?, seconds: ask.seconds },
+        Verb::Offer => Act::Offer { rider: named?, seconds: ask.seconds, round: None },
         Verb::Assign => Act::Assign { rider: named?, reason },
         Verb::Accept => Act::Accept,
         Verb::Decline => Act::Decline { reason },

@@ -8,7 +8,7 @@ use super::super::{
 };
 use crate::{
     domain::{
-        command::{Actor, Verb, What},
+        command::{Act, Actor, Verb, What},
         decide,
         id::{RiderId, TaskId, Timestamp},
         task::State,
@@ -131,16 +131,19 @@ async fn load_forgotten(tx: &mut Tx, world: &mut World, jobs: &[Job]) -> store::
     Ok(())
 }
 
-/// The fate of riders' own offers, where the task does not say it all; and the rounds that grabs run into.
+/// The fate of riders' own offers, where the task does not say it all; and the rounds that grabs run into, and offers belong to.
 async fn load_offers_and_rounds(
     tx: &mut Tx,
     world: &mut World,
     jobs: &[Job],
     key: &TicketKey,
 ) -> store::Result<()> {
-    let (mut answered, mut grabbed) = (Vec::new(), Vec::new());
+    let (mut answered, mut grabbed, mut alone) = (Vec::new(), Vec::new(), Vec::new());
     for job in jobs {
         let What::Change { task, revision, act } = &job.command.what else { continue };
+        if let Act::Offer { rider, round: Some(_), .. } = act {
+            alone.push((*task, *rider));
+        }
         let (Some(rider), Some(entry)) = (job.command.actor.rider(), world.tasks.get(task)) else {
             continue;
         };
@@ -170,6 +173,11 @@ async fn load_offers_and_rounds(
         let now = world.now();
         for member in tx.running_rounds(&grabbed).await? {
             world.rounds.insert((member.task, member.rider), member.running(key, now));
+        }
+    }
+    if !alone.is_empty() {
+        for (task, rider, round) in tx.exclusive_rounds(&alone).await? {
+            world.alone.insert((task, rider), round);
         }
     }
     Ok(())
