@@ -56,8 +56,12 @@ fn secret<const BYTES: usize>() -> std::io::Result<String> {
 /// Makes a change last, with its event. Numbers come last: their counter is locked from there to the commit.
 async fn keep(mut tx: Tx, event: AdminEvent) -> Result<(), Error> {
     let now = tx.now().await?;
+    let region = match event.region {
+        None => tx.region_of(event.of).await?,
+        known => known,
+    };
     let (number, _) = tx.take_numbers(1, 0).await?;
-    let event = event.with("by", "command-line");
+    let event = event.in_region(region).with("by", "command-line");
     let row = EventRow::of_admin(number, secret::<16>()?, &event, &Actor::System, now);
     tx.insert_events(&[row]).await?;
     Ok(tx.commit().await?)

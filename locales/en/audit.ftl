@@ -1,6 +1,6 @@
 # audit
 audit = Audit
-audit-about = Every event, which is an accepted change, and every attempt, those of the losers too. You see what belongs to your regions, and what belongs to none: changes of the whole desk, and attempts that name no task.
+audit-about = Every event, which is an accepted change, and every attempt, those of the losers too.
 audit-retention = Events, attempts and seals are kept for ever. The answers stored under request keys are kept for { $v } days.
 audit-seals = Sealed up to
 audit-sealed-event = event { $v }
@@ -20,6 +20,7 @@ audit-field-to = Before
 audit-field-before = Page
 audit-any = Anybody
 audit-any-region = All of mine
+audit-own-regions = You see what belongs to your regions. What concerns the whole desk, and attempts that name no task, are shown to those who have every region.
 audit-no-region = None (the whole desk)
 audit-actor-system = the system
 audit-actor-intake = an order system

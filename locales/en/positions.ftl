@@ -16,6 +16,7 @@ signal-grab_rate = Grabs faster than by hand
 signal-dismiss = Looked at it: dismiss
 evidence-moved = { $metres } in { $span }, { $kmh } km/h: from { $from } ({ $fromat }) to { $to } ({ $toat })
 evidence-shared = the same device as { $other }, who used it at { $at }
+evidence-shared-elsewhere = the same device as a rider of another region, who used it at { $at }
 evidence-grabs = { $count } grabs within { $within }
 dismissed-by = dismissed by { $by } at { $at }
 risk-reject = May not grab (risk)

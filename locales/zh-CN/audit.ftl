@@ -1,6 +1,6 @@
 # audit
 audit = 审计
-audit-about = 每一个事件（已生效的变更）和每一次尝试，包括未成功的。您看到的是本人区域内的记录，以及不属于任何区域的记录：整个系统的变更和未指明任务的尝试。
+audit-about = 每一个事件（已生效的变更）和每一次尝试，包括未成功的。
 audit-retention = 事件、尝试和封印永久保留。按请求键保存的答复保留 { $v } 天。
 audit-seals = 已封印至
 audit-sealed-event = 事件 { $v }
@@ -20,6 +20,7 @@ audit-field-to = 截止时间（不含）
 audit-field-before = 页码
 audit-any = 不限
 audit-any-region = 我的全部区域
+audit-own-regions = 这里只显示属于您的区域的内容。涉及整个系统的内容和未指明任务的尝试只对拥有全部区域的人显示。
 audit-no-region = 不属于任何区域（整个系统）
 audit-actor-system = 系统
 audit-actor-intake = 订单来源

@@ -16,6 +16,7 @@ signal-grab_rate = 抢单快于人手
 signal-dismiss = 已核实，忽略
 evidence-moved = { $span }内移动 { $metres }，时速 { $kmh } 公里：从 { $from }（{ $fromat }）到 { $to }（{ $toat }）
 evidence-shared = 与 { $other } 使用同一台设备，对方最近使用时间 { $at }
+evidence-shared-elsewhere = 与其他区域的一名骑手使用同一台设备，对方最近使用时间 { $at }
 evidence-grabs = { $within }内抢单 { $count } 次
 dismissed-by = { $by } 于 { $at } 忽略
 risk-reject = 禁止抢单（风控）

@@ -121,7 +121,8 @@ pub struct AdminEvent {
     pub action: AdminAction,
     /// To what.
     pub of: AdminSubject,
-    /// The region that it concerns, whose staff may read of it; none if it concerns the whole desk.
+    /// The region that it concerns, whose staff may read of it; none if it concerns the whole desk, or people of several
+    /// regions. What was done about a person of one region gets that one when it is written.
     pub region: Option<RegionId>,
     /// What exactly: names of fields, and values that are no personal data.
     pub detail: Vec<(&'static str, String)>,

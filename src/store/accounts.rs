@@ -13,6 +13,7 @@ use super::{
     tx::{Tx, fetch},
 };
 use crate::domain::{
+    admin::AdminSubject,
     facts::{Rider, Staff},
     fix::{DeviceMark, Fix},
     geo::Place,
@@ -46,6 +47,11 @@ const RIDERS_KEPT: Sql = setwise!(
      FROM rider d LEFT JOIN rider_location l ON l.rider_id = d.id WHERE d.region_id IN (SELECT r.id FROM ",
     rows(id int),
     ") AND d.id > $2 ORDER BY d.id LIMIT $3"
+);
+const REGIONS_OF_RIDERS: Sql = setwise!(
+    "SELECT d.id, d.region_id FROM ",
+    rows(id int),
+    " CROSS JOIN rider d WHERE d.id = r.id ORDER BY d.id"
 );
 const RIDER_NAMES: Sql =
     setwise!("SELECT d.id, d.name FROM ", rows(id int), " CROSS JOIN rider d WHERE d.id = r.id");
@@ -172,6 +178,31 @@ impl Tx {
         let mut staff = row.staff.staff()?;
         staff.regions = regions.into_iter().map(|(region,)| RegionId(region)).collect();
         Ok(Some(StaffAccount { name: row.name, staff }))
+    }
+
+    /// Where these riders work, shut out or not.
+    pub async fn regions_of_riders(
+        &mut self,
+        riders: &[RiderId],
+    ) -> Result<Vec<(RiderId, RegionId)>> {
+        let wanted = ids(riders.iter().map(|rider| rider.0));
+        let found = fetch!(self, (i64, i64), REGIONS_OF_RIDERS, wanted);
+        Ok(found.into_iter().map(|(rider, region)| (RiderId(rider), RegionId(region))).collect())
+    }
+
+    /// The one region that a person belongs to, whose staff may read of what was done about them; none if there are
+    /// several, or it is about no person.
+    pub async fn region_of(&mut self, subject: AdminSubject) -> Result<Option<RegionId>> {
+        Ok(match subject {
+            AdminSubject::Rider(rider) => {
+                self.regions_of_riders(&[rider]).await?.pop().map(|(_, region)| region)
+            }
+            AdminSubject::Staff(staff) => match fetch!(self, (i64,), REGIONS_OF, staff.0)[..] {
+                [(region,)] => Some(RegionId(region)),
+                _ => None,
+            },
+            AdminSubject::Desk | AdminSubject::Region(_) | AdminSubject::Task(_) => None,
+        })
     }
 
     /// A rider with name, position and how many tasks are held.

@@ -32,6 +32,9 @@ const ERASE_DETAILS: Sql = setwise!(
     " WHERE task_detail.task_id = r.id AND task_detail.erased_at IS NULL AND EXISTS (SELECT 1 FROM task t \
      WHERE t.id = r.id AND (t.state = 'cancelled' OR t.stage = 'delivered'))"
 );
+// Also sessions without anything typed: a request may be under way that has just read something into it.
+const NOTE_ERASURE: Sql =
+    Sql::same("UPDATE web_session SET erasures = erasures + 1 WHERE actor_kind = 'staff'");
 // What was typed into forms that were refused: addresses and numbers, of whichever task.
 const FORGET_DRAFTS: Sql = Sql {
     sqlite: "UPDATE web_session SET data = json_remove(data, '$.drafts') WHERE actor_kind = 'staff' \
@@ -96,6 +99,7 @@ impl Tx {
 
     /// Forgets what staff typed into forms that were refused. Returns in how many sessions there was something.
     pub async fn forget_drafts(&mut self) -> Result<u64> {
+        execute!(self, NOTE_ERASURE);
         Ok(execute!(self, FORGET_DRAFTS))
     }
 

@@ -12,14 +12,19 @@ const ADD_SESSION: Sql = Sql::same(
     "INSERT INTO web_session (hash, actor_kind, actor_id, data, created_at, seen_at, device) \
      VALUES ($1, $2, $3, $4, $5, $5, $6)",
 );
-const SAVE_SESSION: Sql = Sql::same(
-    "UPDATE web_session SET actor_kind = $2, actor_id = $3, data = $4, seen_at = $5, device = $6 WHERE hash = $1",
-);
+// What was typed before an erasure, and read into a request before it, is not brought back.
+const SAVE_SESSION: Sql = Sql {
+    sqlite: "UPDATE web_session SET actor_kind = $2, actor_id = $3, seen_at = $5, device = $6, \
+             data = CASE WHEN erasures = $7 THEN $4 ELSE json_remove($4, '$.drafts') END WHERE hash = $1",
+    postgres: "UPDATE web_session SET actor_kind = $2, actor_id = $3, seen_at = $5, device = $6, \
+               data = CASE WHEN erasures = $7 THEN $4 ELSE CAST(CAST(CAST($4 AS text) AS jsonb) - 'drafts' AS text) END \
+               WHERE hash = $1",
+};
 const SESSION: Sql = Sql::same(
-    "SELECT hash, actor_kind, actor_id, data, created_at, seen_at, device FROM web_session WHERE hash = $1",
+    "SELECT hash, actor_kind, actor_id, data, created_at, seen_at, device, erasures FROM web_session WHERE hash = $1",
 );
 const SESSIONS_OF: Sql = Sql::same(
-    "SELECT hash, actor_kind, actor_id, data, created_at, seen_at, device FROM web_session \
+    "SELECT hash, actor_kind, actor_id, data, created_at, seen_at, device, erasures FROM web_session \
      WHERE actor_kind = $1 AND actor_id = $2 ORDER BY seen_at DESC LIMIT $3",
 );
 const END_SESSION: Sql = Sql::same("DELETE FROM web_session WHERE hash = $1");
@@ -50,6 +55,8 @@ pub struct WebSession {
     pub seen_at: Timestamp,
     /// By what its owner knows it: the browser.
     pub device: String,
+    /// How often what was typed in it has been erased.
+    pub erasures: i64,
 }
 
 #[derive(Debug, sqlx::FromRow)]
@@ -61,6 +68,7 @@ struct SessionRow {
     created_at: i64,
     seen_at: i64,
     device: String,
+    erasures: i64,
 }
 
 impl SessionRow {
@@ -76,6 +84,7 @@ impl SessionRow {
             created_at: Timestamp(self.created_at),
             seen_at: Timestamp(self.seen_at),
             device: self.device,
+            erasures: self.erasures,
         })
     }
 }
@@ -98,17 +107,18 @@ impl Tx {
         Ok(())
     }
 
-    /// Keeps what changed in a session. Returns 0 if it has ended meanwhile: an ended one is never made anew.
+    /// Keeps what changed in a session that was read when so much of it had been erased ([`WebSession::erasures`]): if more
+    /// has been since then, what was typed goes. Returns 0 if it has ended meanwhile: an ended one is never made anew.
     pub async fn save_session(
         &mut self,
         hash: &str,
         owner: Option<&Actor>,
-        data: &str,
+        (data, erasures): (&str, i64),
         device: &str,
         at: Timestamp,
     ) -> Result<u64> {
         let (kind, of) = columns(owner);
-        Ok(execute!(self, SAVE_SESSION, hash, kind, &of, data, at.0, device))
+        Ok(execute!(self, SAVE_SESSION, hash, kind, &of, data, at.0, device, erasures))
     }
 
     /// A session, whatever its age.

@@ -30,6 +30,9 @@ const ADD_TOKEN: Sql = Sql::same(
 );
 const TOKEN: Sql =
     tokens!("WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)");
+const HAS_TOKEN: Sql = Sql::same(
+    "SELECT id FROM api_token WHERE actor_kind = $1 AND actor_id = $2 AND revoked_at IS NULL LIMIT 1",
+);
 const TOKENS: Sql = tokens!("ORDER BY created_at DESC, id LIMIT $1");
 const REVOKE_TOKEN: Sql =
     Sql::same("UPDATE api_token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL");
@@ -115,6 +118,12 @@ impl TokenRow {
 }
 
 impl Tx {
+    /// Whether a script speaks for `of`: it has a token that nobody has ended.
+    pub async fn has_token(&mut self, of: &Actor) -> Result<bool> {
+        let (kind, id) = (of.kind(), of.id().unwrap_or_default());
+        Ok(!fetch!(self, (String,), HAS_TOKEN, kind, &id).is_empty())
+    }
+
     /// Keeps a script's token, new and unused.
     ///
     /// # Errors

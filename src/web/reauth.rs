@@ -6,6 +6,7 @@ use super::{
     desk::Desk,
     forms::Typed,
     hashing::Crowded,
+    page::words,
     password,
     peer::Peer,
     people::Seat,
@@ -24,6 +25,8 @@ pub(super) enum Unproven {
     Early(Wait),
     /// It is another one.
     Wrong,
+    /// There is none: whoever came by a link alone has not set one.
+    None,
 }
 
 impl Unproven {
@@ -32,6 +35,7 @@ impl Unproven {
         match self {
             Self::Early(wait) => wait.words(lang),
             Self::Wrong => Problem::new(ProblemCode::ReauthRequired, lang).sentence().to_owned(),
+            Self::None => words(lang, "no-password-yet", &[]),
         }
     }
 
@@ -39,7 +43,7 @@ impl Unproven {
     pub(super) fn answer(&self, mut page: Response) -> Response {
         match self {
             Self::Early(wait) => return wait.answer(page),
-            Self::Wrong => *page.status_mut() = StatusCode::FORBIDDEN,
+            Self::Wrong | Self::None => *page.status_mut() = StatusCode::FORBIDDEN,
         }
         page
     }
@@ -84,9 +88,8 @@ pub(super) async fn owner(
     let mut tx = desk.db().read().await.map_err(read)?;
     let known = tx.password_of(staff).await.map_err(read)?;
     drop(tx);
-    // Whoever came by a link alone has no password yet: an admin makes a link to set one.
-    let (login, phc) = known.unzip();
-    compare(desk, seat, ("staff", &login.unwrap_or_default()), phc, typed, from).await
+    let Some((login, phc)) = known else { return Ok(Err(Unproven::None)) };
+    compare(desk, seat, ("staff", &login), Some(phc), typed, from).await
 }
 
 async fn compare(

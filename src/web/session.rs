@@ -1,5 +1,7 @@
 //! Sessions of browsers, kept in our own tables: the hash of the id, whose it is, when it began, when it was seen.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use axum::http::request::Parts;
 use sha2::{Digest, Sha256};
@@ -18,6 +20,9 @@ use crate::{
 pub(super) const OWNER: &str = "owner";
 /// Where a session keeps by what its owner knows it.
 pub(super) const DEVICE: &str = "device";
+
+/// Where a session keeps how much of it had been erased when it was read.
+const ERASURES: &str = "erasures";
 
 /// The header of what pages fetch by themselves.
 const BY_ITSELF: &str = "x-by-itself";
@@ -80,15 +85,19 @@ fn device(record: &Record) -> &str {
     record.data.get(DEVICE).and_then(|device| device.as_str()).unwrap_or_default()
 }
 
-fn data(record: &Record) -> session_store::Result<String> {
-    serde_json::to_string(&record.data)
+/// What is kept of it, with how much had been erased when it was read.
+fn data(record: &Record) -> session_store::Result<(String, i64)> {
+    let mut data = record.data.clone();
+    let erasures = data.remove(ERASURES).and_then(|count| count.as_i64()).unwrap_or_default();
+    serde_json::to_string(&data)
+        .map(|data| (data, erasures))
         .map_err(|error| session_store::Error::Encode(error.to_string()))
 }
 
 #[async_trait]
 impl SessionStore for Sessions {
     async fn create(&self, record: &mut Record) -> session_store::Result<()> {
-        let (data, owner) = (data(record)?, owner(record));
+        let ((data, _), owner) = (data(record)?, owner(record));
         loop {
             let mut tx = self.db.begin().await.map_err(|error| failed(&error))?;
             let now = tx.now().await.map_err(|error| failed(&error))?;
@@ -102,12 +111,12 @@ impl SessionStore for Sessions {
     }
 
     async fn save(&self, record: &Record) -> session_store::Result<()> {
-        let (data, owner) = (data(record)?, owner(record));
+        let ((data, erasures), owner) = (data(record)?, owner(record));
         let mut tx = self.db.begin().await.map_err(|error| failed(&error))?;
         let now = tx.now().await.map_err(|error| failed(&error))?;
         // A session that was ended meanwhile stays ended.
         let (hash, device) = (id_hash(record.id), device(record));
-        let saved = tx.save_session(&hash, owner.as_ref(), &data, device, now).await;
+        let saved = tx.save_session(&hash, owner.as_ref(), (&data, erasures), device, now).await;
         saved.map_err(|error| failed(&error))?;
         tx.commit().await.map_err(|error| failed(&error))
     }
@@ -120,8 +129,9 @@ impl SessionStore for Sessions {
         if self.is_over(found.created_at, found.seen_at, now) {
             return Ok(None);
         }
-        let data = serde_json::from_str(&found.data)
+        let mut data: HashMap<String, serde_json::Value> = serde_json::from_str(&found.data)
             .map_err(|error| session_store::Error::Decode(error.to_string()))?;
+        data.insert(ERASURES.to_owned(), found.erasures.into());
         // Our own clock has said that it lives; the layer's need not say it again.
         let expiry_date = time::OffsetDateTime::UNIX_EPOCH + time::Duration::days(365 * 200);
         Ok(Some(Record { id: *id, data, expiry_date }))

@@ -22,8 +22,8 @@ use crate::{
     store::{self, RiderAccount, StaffAccount, Tx, token_hash},
 };
 
-/// A script by its token, `Authorization: Bearer desk_<id>_<secret>`. Whether its account is still open is for the
-/// executor to say, in the transaction of the command.
+/// A script by its token, `Authorization: Bearer desk_<id>_<secret>`. The account that it speaks for is open when the
+/// request comes; whether it still is, the executor says in the transaction of the command.
 #[derive(Clone, Debug)]
 pub struct Bearer {
     /// For whom it speaks.
@@ -105,10 +105,19 @@ impl FromRequestParts<Desk> for Bearer {
         let mut tx = desk.db().read().await.map_err(failed)?;
         let now = tx.now().await.map_err(failed)?;
         let found = tx.token(id, now).await.map_err(failed)?;
-        drop(tx);
         // Both sides are hashes of an unguessable secret: how long the comparison takes tells nothing.
         let found = found.filter(|found| found.secret_hash == token_hash(secret));
         let found = found.ok_or_else(nobody)?;
+        let open = match &found.actor {
+            Actor::Staff(staff) => !tx.staff_alive(&[*staff]).await.map_err(failed)?.is_empty(),
+            Actor::Rider(rider) => !tx.riders_alive(&[*rider]).await.map_err(failed)?.is_empty(),
+            Actor::System | Actor::Intake(_) | Actor::Customer(_) => true,
+        };
+        drop(tx);
+        if !open {
+            // Nothing that it asks for is looked at, and nothing of it stands in the log.
+            return Err(nobody());
+        }
         let stale = found.used_at.is_none_or(|used| now.ms_since(used) >= NOTED_EVERY_MS);
         let bearer = Self { actor: found.actor, lang, scope: found.scope, id: found.id.clone() };
         bearer.allows(parts, desk).await?;

@@ -154,7 +154,14 @@ for_each_database!(the_attempts_of_the_losers_are_read_by_the_desk_alone, |desk|
         })
         .collect();
     let told = serde_json::to_value(told).expect("JSON");
-    assert_eq!(told, json!([["1", "grab", "done", 2], ["2", "grab", "TAKEN_BY_OTHER", 2]]));
+    assert_eq!(
+        told,
+        json!([
+            ["shop", "create", "done", 1],
+            ["1", "grab", "done", 2],
+            ["2", "grab", "TAKEN_BY_OTHER", 2]
+        ])
+    );
     let attempts = format!("{path}/attempts");
     http.get(&rider(2), &attempts).await.problem(403, "FORBIDDEN");
     http.get(&FOREIGN_DISPATCHER, &attempts).await.problem(404, "NOT_FOUND");

@@ -199,6 +199,11 @@ for_each_database!(an_account_that_is_shut_is_nobodys, |desk| async move {
     http.executor.change_rider(&Actor::System, one, &shut).await.expect("it can be shut");
     for _ in &http.origins {
         http.get(&rider(1), "/api/v1/rider/tasks").await.problem(401, "NOT_SIGNED_IN");
+        let (_, before) = http.read().await.head().await.unwrap();
+        let unkeyed = http.request("POST", &rider(1), "/api/v1/tasks/1/grab").key("shut");
+        unkeyed.json(&json!({ "revision": 1 })).await.problem(401, "NOT_SIGNED_IN");
+        let (_, after) = http.read().await.head().await.unwrap();
+        assert_eq!(after, before, "nothing of it stands in the log");
         let task = http.create().await;
         let grab = http.post(
             &rider(1),

@@ -25,6 +25,7 @@ mod locales;
 mod measures;
 mod personal;
 mod problems;
+mod reach;
 mod rider;
 mod set_up;
 mod sign_in;

@@ -69,6 +69,11 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    /// The task that it is about, or that it made.
+    pub(super) fn task(&self) -> Option<TaskId> {
+        self.answer.task.as_ref().map(|task| task.id)
+    }
+
     /// Words `verdict` for `reader`. `task` is as the decision left it.
     pub(super) fn new<T>(
         verdict: &Verdict<T>,

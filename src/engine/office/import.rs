@@ -13,7 +13,7 @@ use crate::{
 
 impl Executor {
     /// Notes that `actor` imports a file into `region`, if they may and it is theirs at this moment: what they could when
-    /// they uploaded it does not count.
+    /// they uploaded it does not count. A source that speaks for itself, by a token, is nobody else's to import for.
     ///
     /// # Errors
     /// [`Error`].
@@ -21,6 +21,11 @@ impl Executor {
         let mut office = Office::open_for(self, actor, Matter::Import).await?;
         if !office.reaches(region) {
             return Err(Error::NotFound);
+        }
+        // Its orders are told apart by its own keys: a file is not to take them before it does.
+        let shop = Actor::source(source).ok_or(Error::Invalid("source"))?;
+        if office.tx.has_token(&shop).await? {
+            return Err(Error::Invalid("source"));
         }
         let imported = AdminEvent::new(AdminAction::Imported, AdminSubject::Region(region));
         office.note(imported.in_region(region).with("source", source));

@@ -35,11 +35,7 @@ impl Office {
         }
         match (&scope.regions, of) {
             (Some(regions), _) => Ok(regions.iter().all(|region| self.reaches(*region))),
-            (None, Actor::Intake(_)) => {
-                let now = self.now();
-                let all = self.tx.regions(now).await?;
-                Ok(all.iter().all(|found| self.reaches(found.region.id)))
-            }
+            (None, Actor::Intake(_)) => Ok(self.reaches_all(&[]).await?),
             (None, _) => Ok(true),
         }
     }
@@ -48,7 +44,7 @@ impl Office {
     pub(super) async fn reaches_actor(&mut self, of: &Actor) -> Result<bool> {
         Ok(match of {
             Actor::Staff(staff) => match self.tx.staff_account(*staff).await? {
-                Some(found) => found.staff.regions.iter().all(|region| self.reaches(*region)),
+                Some(found) => self.reaches_all(&found.staff.regions).await?,
                 None => false,
             },
             Actor::Rider(rider) => {

@@ -39,7 +39,7 @@ use super::executor::Executor;
 use crate::{
     domain::{
         actor::{Actor, RequestKey, Role},
-        admin::AdminEvent,
+        admin::{AdminAction, AdminEvent, AdminSubject},
         authority::{Matter, who},
         facts::Staff,
         fingerprint::hex,
@@ -200,6 +200,19 @@ impl Office {
         }
     }
 
+    /// Whether all of `regions` are those of whoever acts. Whoever has none yet belongs to nobody's region, and is kept by
+    /// those who have every one.
+    ///
+    /// # Errors
+    /// Whatever the database says.
+    pub async fn reaches_all(&mut self, regions: &[RegionId]) -> store::Result<bool> {
+        if !regions.is_empty() {
+            return Ok(regions.iter().all(|region| self.reaches(*region)));
+        }
+        let all = self.tx.regions(self.now).await?;
+        Ok(all.iter().all(|found| self.reaches(found.region.id)))
+    }
+
     /// Says what was done. It stands in the log once it is committed.
     pub fn note(&mut self, event: AdminEvent) {
         self.notes.push(event);
@@ -224,6 +237,16 @@ impl Office {
         let count = i64::try_from(self.notes.len()).unwrap_or(i64::MAX);
         let mut head = None;
         if count > 0 {
+            for note in self.notes.iter_mut().filter(|note| note.region.is_none()) {
+                let of = match note.of {
+                    // What was taken away, or made for a source of orders, belongs to where whoever did it does.
+                    AdminSubject::Desk if note.action != AdminAction::RuleChanged => {
+                        AdminSubject::of(&self.actor)
+                    }
+                    of => of,
+                };
+                note.region = self.tx.region_of(of).await?;
+            }
             // The counter is locked from here to the commit, so it comes last.
             let (first, _) = self.tx.take_numbers(count, 0).await?;
             let mut rows = Vec::with_capacity(self.notes.len());

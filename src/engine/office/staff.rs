@@ -9,7 +9,7 @@ use crate::{
         id::{RegionId, StaffId},
     },
     engine::executor::Executor,
-    store::{Link, LinkPurpose, StaffAccount, StaffChange, token_hash},
+    store::{Link, LinkPurpose, StaffChange, StaffRecord, token_hash},
 };
 
 /// Somebody who is to work here.
@@ -28,9 +28,11 @@ fn list(regions: &[RegionId]) -> String {
 }
 
 impl Office {
-    /// Whether whoever acts may change this account: all of its regions are theirs. Others are not there for them.
-    fn reaches_staff(&self, account: &StaffAccount) -> bool {
-        account.staff.regions.iter().all(|region| self.reaches(*region))
+    /// An account that whoever acts may change: all of its regions are theirs. Others are not there for them.
+    async fn reached_staff(&mut self, id: StaffId) -> Result<StaffRecord> {
+        let record = self.tx.staff_record(id).await?.ok_or(Error::NotFound)?;
+        let reached = self.reaches_all(&record.account.staff.regions).await?;
+        if reached { Ok(record) } else { Err(Error::NotFound) }
     }
 
     /// A link by which `staff` set their own password; the earlier ones are over.
@@ -62,7 +64,7 @@ impl Executor {
         if !STAFF.contains(&new.role) {
             return Err(Error::Invalid("role"));
         }
-        if !new.regions.iter().all(|region| office.reaches(*region)) {
+        if !office.reaches_all(new.regions).await? {
             return Err(Error::Invalid("regions"));
         }
         let (.., id) = office.tx.next_ids().await?;
@@ -92,10 +94,8 @@ impl Executor {
             return Err(Error::Invalid("role"));
         }
         let admins = office.tx.lock_admins().await?;
-        let before = office.tx.staff_record(id).await?;
-        let before = before.filter(|record| office.reaches_staff(&record.account));
-        let before = before.ok_or(Error::NotFound)?;
-        if !change.regions.iter().all(|region| office.reaches(*region)) {
+        let before = office.reached_staff(id).await?;
+        if !office.reaches_all(change.regions).await? {
             return Err(Error::Invalid("regions"));
         }
         let stays = change.role == Role::Admin && !change.disabled;
@@ -141,9 +141,7 @@ impl Executor {
             return Err(Error::OwnAccount);
         }
         let mut office = Office::open_for(self, actor, Matter::Staff).await?;
-        let record = office.tx.staff_record(id).await?;
-        let known = record.filter(|record| office.reaches_staff(&record.account));
-        if known.ok_or(Error::NotFound)?.account.staff.disabled {
+        if office.reached_staff(id).await?.account.staff.disabled {
             return Err(Error::Invalid("disabled"));
         }
         let secret = office.password_link(id).await?;
@@ -161,8 +159,7 @@ impl Executor {
             return Err(Error::OwnAccount);
         }
         let mut office = Office::open_for(self, actor, Matter::Staff).await?;
-        let record = office.tx.staff_record(id).await?;
-        record.filter(|record| office.reaches_staff(&record.account)).ok_or(Error::NotFound)?;
+        office.reached_staff(id).await?;
         if office.tx.remove_factor(id).await? == 0 {
             return Err(Error::NotFound);
         }

@@ -43,7 +43,7 @@ use super::{
 use crate::{
     domain::{id::RegionId, refusal::Lang},
     engine::office,
-    store::{self, NamedRegion, Tx},
+    store::{self, NamedRegion, StaffRecord, Tx},
 };
 
 /// Their routes, within the console's sessions.
@@ -72,6 +72,8 @@ pub(super) fn router() -> Router<Desk> {
 struct Opened {
     tx: Tx,
     regions: Vec<NamedRegion>,
+    /// Whether these are all that there are.
+    every: bool,
     zone: Zone,
 }
 
@@ -81,8 +83,17 @@ impl Opened {
         let mut tx = desk.db().read().await.map_err(failed)?;
         let now = tx.now().await.map_err(failed)?;
         let regions = seat.regions(&mut tx, now).await.map_err(failed)?;
+        let every = tx.regions(now).await.map_err(failed)?.len() == regions.len();
         let zone = zone(&regions, now);
-        Ok(Self { tx, regions, zone })
+        Ok(Self { tx, regions, every, zone })
+    }
+
+    /// Whether this reader may see an account of staff: they share a region. Whoever has none yet is seen by those who
+    /// have every one.
+    fn sees(&self, record: &StaffRecord) -> bool {
+        let theirs = &record.account.staff.regions;
+        let shared = |region| self.regions.iter().any(|found| found.region.id == region);
+        if theirs.is_empty() { self.every } else { theirs.iter().copied().any(shared) }
     }
 
     /// The name of a region that this reader may see; its number for any other.

@@ -74,7 +74,8 @@ pub(super) fn position(
     })
 }
 
-fn evidence(evidence: &Evidence, zone: Zone, lang: Lang) -> String {
+/// What a signal rests on. A rider of a region that is not the reader's is not named.
+fn evidence(evidence: &Evidence, reached: &[RiderId], zone: Zone, lang: Lang) -> String {
     match evidence {
         Evidence::Moved { from, to, metres, kmh } => {
             let at = |fix: &Fix| zone.when(fix.at).people;
@@ -91,8 +92,12 @@ fn evidence(evidence: &Evidence, zone: Zone, lang: Lang) -> String {
             words(lang, "evidence-moved", &values)
         }
         Evidence::Shared { other, seen_at } => {
-            let (other, at) = (other.to_string(), zone.when(*seen_at).people);
-            words(lang, "evidence-shared", &[("other", &other), ("at", &at)])
+            let (name, at) = (other.to_string(), zone.when(*seen_at).people);
+            if reached.contains(other) {
+                words(lang, "evidence-shared", &[("other", &name), ("at", &at)])
+            } else {
+                words(lang, "evidence-shared-elsewhere", &[("at", &at)])
+            }
         }
         Evidence::Grabs { count, within_ms } => {
             let (count, within) = (count.to_string(), span(*within_ms));
@@ -110,13 +115,20 @@ pub(super) async fn of(
     let found = opened.tx.signals_of(rider, MOST).await?;
     let staff: Vec<_> = found.iter().filter_map(|kept| Some(kept.dismissed?.1)).collect();
     let names = opened.tx.names(&[], &staff).await?;
+    let others = found.iter().filter_map(|kept| match kept.signal.evidence {
+        Evidence::Shared { other, .. } => Some(other),
+        Evidence::Moved { .. } | Evidence::Grabs { .. } => None,
+    });
+    let mut others = opened.tx.regions_of_riders(&others.collect::<Vec<_>>()).await?;
+    others.retain(|(_, home)| opened.regions.iter().any(|found| found.region.id == *home));
+    let reached: Vec<_> = others.into_iter().map(|(other, _)| other).collect();
     let zone = opened.zone;
     let row = |kept: KeptSignal| SignalRow {
         id: kept.id,
         kind: kept.signal.kind,
         times: kept.times,
         last: zone.when(kept.signal.at),
-        evidence: evidence(&kept.signal.evidence, zone, lang),
+        evidence: evidence(&kept.signal.evidence, &reached, zone, lang),
         dismissed: kept.dismissed.map(|(at, by)| {
             let by = names.staff.get(&by).cloned().unwrap_or_else(|| by.to_string());
             words(lang, "dismissed-by", &[("by", &by), ("at", &zone.when(at).people)])

@@ -63,12 +63,6 @@ impl List {
     }
 }
 
-/// Whether this reader may see an account: it has no region, or one of theirs.
-pub(super) fn sees(seat: &Seat, record: &StaffRecord) -> bool {
-    let theirs = &record.account.staff.regions;
-    theirs.is_empty() || theirs.iter().any(|region| seat.caller.regions.contains(region))
-}
-
 async fn show(
     desk: &Desk,
     seat: &Seat,
@@ -79,7 +73,7 @@ async fn show(
     let failed = |error: store::Error| Problem::read(&error, seat.lang());
     let mut opened = Opened::of(desk, seat).await?;
     let mut all = opened.tx.staff_after(StaffId(0), PAGE).await.map_err(failed)?;
-    all.retain(|record| sees(seat, record));
+    all.retain(|record| opened.sees(record));
     let rule = opened.tx.desk_rule().await.map_err(failed)?;
     let row = |record: StaffRecord| {
         let staff = &record.account.staff;

@@ -11,7 +11,6 @@ use super::{
     Came, Opened, Saved, came,
     changes::{self, Change},
     fields, saved, secret,
-    staff::sees,
 };
 use crate::{
     domain::{
@@ -92,7 +91,7 @@ async fn show(
     let missing = || Problem::new(ProblemCode::NotFound, seat.lang());
     let mut opened = Opened::of(desk, seat).await?;
     let record = opened.tx.staff_record(id).await.map_err(failed)?;
-    let record = record.filter(|record| sees(seat, record)).ok_or_else(missing)?;
+    let record = record.filter(|record| opened.sees(record)).ok_or_else(missing)?;
     let of = AdminSubject::Staff(id);
     let changes = changes::of(&mut opened.tx, of, opened.zone, seat.lang()).await;
     let changes = changes.map_err(failed)?;

@@ -84,17 +84,17 @@ async fn sees(opened: &mut Opened, of: &[RegionId], token: &ApiToken) -> store::
     Ok(match &token.actor {
         Actor::Staff(staff) => {
             let found = opened.tx.staff_account(*staff).await?;
-            found.is_some_and(|found| found.staff.regions.iter().all(|region| of.contains(region)))
+            found.is_some_and(|found| match found.staff.regions.as_slice() {
+                [] => opened.every,
+                theirs => theirs.iter().all(|region| of.contains(region)),
+            })
         }
         Actor::Rider(rider) => {
             opened.tx.rider(*rider).await?.is_some_and(|rider| of.contains(&rider.region))
         }
         Actor::Intake(_) => {
-            if let Some(regions) = &token.scope.regions {
-                return Ok(regions.iter().all(|region| of.contains(region)));
-            }
-            let all = opened.tx.regions(opened.zone.now).await?;
-            all.iter().all(|found| of.contains(&found.region.id))
+            let regions = token.scope.regions.as_ref();
+            regions.map_or(opened.every, |regions| regions.iter().all(|region| of.contains(region)))
         }
         Actor::System | Actor::Customer(_) => false,
     })

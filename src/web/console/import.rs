@@ -17,8 +17,9 @@ use super::super::{
 };
 use crate::{
     domain::{
-        command::{Stop, Verb},
+        command::{Actor, Stop, Verb},
         id::RegionId,
+        refusal::Lang,
         table,
     },
     import::{self, Preview, SourceName, preview_each},
@@ -147,6 +148,10 @@ pub(super) async fn upload(
     }
     let regions = regions(&desk, &seat).await?;
     match chosen(&typed, &regions) {
+        Ok((.., source)) if speaks(&desk, &source, lang).await? => {
+            let taken = words(lang, "wrong-source-taken", &[("source", source.as_str())]);
+            show_form(&desk, &seat, typed, Some(taken)).await
+        }
         Ok((mapping, given, source)) => {
             let Some((name, bytes)) = file.filter(|(_, bytes)| !bytes.is_empty()) else {
                 let none = words(lang, "import-no-file", &[]);
@@ -176,6 +181,13 @@ pub(super) async fn upload(
         }
         Err(key) => show_form(&desk, &seat, typed, Some(words(lang, key, &[]))).await,
     }
+}
+
+/// Whether a source speaks for itself: a shop that has a token.
+async fn speaks(desk: &Desk, source: &SourceName, lang: Lang) -> Result<bool, Problem> {
+    let failed = |error: store::Error| Problem::read(&error, lang);
+    let mut tx = desk.db().read().await.map_err(failed)?;
+    tx.has_token(&Actor::Intake(source.as_str().to_owned())).await.map_err(failed)
 }
 
 /// The counts of a file, and a few rows of both kinds: what would be imported, and what would not.

@@ -1,6 +1,6 @@
 //! An uploaded file: looked at, imported, with what became of each row.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use askama::Template;
 use axum::{
@@ -21,13 +21,22 @@ use super::{
     import::{may, regions},
 };
 use crate::{
-    domain::refusal::Lang,
+    domain::{
+        actor::Actor,
+        authority::{Matter, who},
+        refusal::Lang,
+    },
+    engine::office,
     import::{self, Import, Line, Riders, Summary},
     intake::{Row, RowKind},
+    store,
 };
 
 /// While an import runs, the page comes anew after so many seconds.
 const EVERY: &str = "2";
+
+/// While an import runs, it is looked at no more often whether its owner still may.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 struct Shown {
     spot: String,
@@ -145,12 +154,53 @@ pub(super) async fn run(
         let begun = desk.executor().begin_import(seat.actor(), region, source).await;
         if let Err(error) = begun {
             upload.note(Progress::Waiting);
-            return Err(Problem::of_office(&error, seat.lang()));
+            let problem = Problem::of_office(&error, seat.lang());
+            return Err(match error {
+                office::Error::Invalid(_) => {
+                    problem.with(words(seat.lang(), "wrong-source-taken", &[("source", source)]))
+                }
+                _ => problem,
+            });
         }
         let (desk, lang) = (desk.clone(), seat.lang());
-        tokio::spawn(async move { import_all(&desk, &upload, lang).await });
+        tokio::spawn(async move {
+            tokio::select! {
+                () = import_all(&desk, &upload, lang) => {}
+                () = shut_out(&desk, &upload) => {
+                    tracing::info!(by = %upload.owner, "an import ended: its owner may not go on with it");
+                    let (summary, refused) = match upload.progress() {
+                        Progress::Running(summary, refused) => (summary, refused),
+                        _ => Default::default(),
+                    };
+                    let why = words(lang, "import-shut-out", &[]);
+                    upload.note(Progress::Broken(summary, refused, why));
+                }
+            }
+        });
     }
     Ok(Redirect::to(&format!("/import/{token}")))
+}
+
+/// Waits until whoever imports may not do so any more: an import of many rows takes its time.
+async fn shut_out(desk: &Desk, upload: &Upload) {
+    let mut head = desk.executor().head();
+    loop {
+        // As soon as anything changes, but not with every row.
+        let _ = head.changed().await;
+        if matches!(still_may(desk, upload).await, Ok(false)) {
+            return;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+async fn still_may(desk: &Desk, upload: &Upload) -> store::Result<bool> {
+    let Actor::Staff(staff) = upload.owner else { return Ok(false) };
+    let mut tx = desk.db().read().await?;
+    let staff = tx.staff_alive(&[staff]).await?.pop();
+    Ok(staff.is_some_and(|staff| {
+        who(Matter::Import).contains(&staff.role) && staff.regions.contains(&upload.given.region)
+    }))
 }
 
 async fn import_all(desk: &Desk, upload: &Upload, lang: Lang) {

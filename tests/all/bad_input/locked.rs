@@ -37,7 +37,8 @@ async fn a_full_queue_turns_away(database: Database) {
     assert_eq!(codes[0], None);
     assert!(codes[1..].iter().all(|code| code.as_deref() == Some("ALREADY_YOURS")), "{codes:?}");
     // It has left no trace, and its key is as good as new.
-    assert_eq!(desk.read().await.attempts_of(task).await.unwrap().len(), waiting.len());
+    let attempts = desk.read().await.attempts_of(task).await.unwrap();
+    assert_eq!(attempts.len(), 1 + waiting.len(), "its creation, and those");
     let late = desk.send(turned_away).await;
     assert_eq!(late.came.code(), "ALREADY_YOURS");
     assert!(!node::back(&late.came).replayed);

@@ -85,7 +85,8 @@ async fn another_request_under_a_key_of_the_batch_is_turned_away(database: Datab
     // Each was an attempt, and is kept as one.
     let attempts = desk.read().await.attempts_of(task).await.unwrap();
     let kept: Vec<_> = attempts.iter().map(|attempt| attempt.code.as_str()).collect();
-    assert_eq!(kept, ["done", "REQUEST_KEY_REUSED", "REQUEST_KEY_REUSED", "TAKEN_BY_OTHER"]);
+    assert_eq!(kept[0], "done", "its creation");
+    assert_eq!(kept[1..], ["done", "REQUEST_KEY_REUSED", "REQUEST_KEY_REUSED", "TAKEN_BY_OTHER"]);
     desk.check().await;
 }
 

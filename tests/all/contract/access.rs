@@ -21,6 +21,18 @@ fn enter(actor: &Actor) -> Link {
     Link { actor: actor.clone(), purpose: LinkPurpose::Enter }
 }
 
+for_each_database!(whoever_has_a_token_has_it_until_it_is_ended, |desk| async move {
+    let mut tx = desk.db.begin().await.unwrap();
+    let taxi = Actor::Intake("taxi".to_owned());
+    assert!(!tx.has_token(&taxi).await.unwrap());
+    tx.add_token(&ApiToken::new("t1", "x", "a shop", &taxi, NOON)).await.unwrap();
+    assert!(tx.has_token(&taxi).await.unwrap());
+    assert!(!tx.has_token(&Actor::Intake("tax".to_owned())).await.unwrap());
+    assert!(!tx.has_token(&D1).await.unwrap());
+    tx.revoke_token("t1", NOON).await.unwrap();
+    assert!(!tx.has_token(&taxi).await.unwrap());
+});
+
 for_each_database!(a_token_speaks_for_its_actor_until_it_is_revoked, |desk| async move {
     let mut tx = desk.db.begin().await.unwrap();
     tx.add_token(&of("a1", "h1", "till 令牌", &shop())).await.unwrap();
@@ -180,6 +192,7 @@ fn session(owner: Option<Actor>, data: &str, seen_ms: i64) -> WebSession {
         created_at: NOON,
         seen_at: NOON.plus_ms(seen_ms),
         device: String::new(),
+        erasures: 0,
     }
 }
 
@@ -188,14 +201,14 @@ for_each_database!(a_session_is_kept_as_saved_and_an_ended_one_stays_ended, |des
     tx.add_session("s1", None, r#"{"csrf":"é'\""}"#, "", NOON).await.unwrap();
     assert_eq!(tx.session("s1").await.unwrap(), Some(session(None, r#"{"csrf":"é'\""}"#, 0)));
     assert_eq!(tx.session("s2").await.unwrap(), None);
-    let saved = tx.save_session("s1", Some(&D1), "{}", "", NOON.plus_ms(5)).await.unwrap();
+    let saved = tx.save_session("s1", Some(&D1), ("{}", 0), "", NOON.plus_ms(5)).await.unwrap();
     assert_eq!(saved, 1);
     assert_eq!(tx.session("s1").await.unwrap(), Some(session(Some(D1), "{}", 5)));
-    assert_eq!(tx.save_session("s1", None, "[]", "", NOON.plus_ms(6)).await.unwrap(), 1);
+    assert_eq!(tx.save_session("s1", None, ("[]", 0), "", NOON.plus_ms(6)).await.unwrap(), 1);
     assert_eq!(tx.session("s1").await.unwrap(), Some(session(None, "[]", 6)), "signed out");
     assert_eq!(tx.end_session("s1").await.unwrap(), 1);
     assert_eq!(tx.end_session("s1").await.unwrap(), 0);
-    assert_eq!(tx.save_session("s1", Some(&D1), "{}", "", NOON.plus_ms(7)).await.unwrap(), 0);
+    assert_eq!(tx.save_session("s1", Some(&D1), ("{}", 0), "", NOON.plus_ms(7)).await.unwrap(), 0);
     assert_eq!(tx.session("s1").await.unwrap(), None);
     tx.add_session("s2", Some(&rider(7)), "", "", NOON).await.unwrap();
     assert_eq!(tx.session("s2").await.unwrap(), Some(session(Some(rider(7)), "", 0)));
@@ -226,7 +239,7 @@ for_each_database!(only_what_is_old_is_pruned_and_not_too_much_at_once, |desk| a
             .unwrap();
     }
     // Seen lately, whenever it was begun.
-    tx.save_session("s0", None, "{}", "", Timestamp(9)).await.unwrap();
+    tx.save_session("s0", None, ("{}", 0), "", Timestamp(9)).await.unwrap();
     let mut pruned = Vec::new();
     for (before, now, limit) in
         [(0, 10, 9), (4, 10, 2), (4, 10, 2), (4, 10, 2), (4, 13, 2), (4, 13, 0), (4, 13, 2)]
@@ -249,7 +262,7 @@ async fn a_session_that_is_saved_meanwhile_is_not_pruned_on_postgres() {
     tx.add_session("s1", Some(&D1), "{}", "", Timestamp(1)).await.unwrap();
     tx.commit().await.unwrap();
     let (mut one, mut two) = (desk.db.begin().await.unwrap(), desk.db.begin().await.unwrap());
-    one.save_session("s1", Some(&D1), "{}", "", NOON).await.unwrap();
+    one.save_session("s1", Some(&D1), ("{}", 0), "", NOON).await.unwrap();
     let raw = Raw::of(&desk).await;
     let prune = async {
         let pruned = two.prune_access(Timestamp(9), Timestamp(9), 9).await.unwrap();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use dispatch_desk::{
     domain::{
+        admin::AdminSubject,
         command::{Act, Role},
         facts::Staff,
         fix::Fix,
@@ -61,6 +62,34 @@ for_each_database!(a_member_of_staff_comes_with_name_and_regions, |desk| async m
     tx.disable_staff(id, true).await.unwrap();
     let found = tx.staff_account(id).await.unwrap();
     assert_eq!(found, account("调度 O'Neil", id, Role::Supervisor, &[NORTH, SOUTH], true));
+});
+
+for_each_database!(a_person_of_one_region_belongs_to_it, |desk| async move {
+    let mut tx = desk.db.begin().await.unwrap();
+    tx.add_staff(StaffId(70), "both", Role::Auditor, &[SOUTH, NORTH]).await.unwrap();
+    tx.add_staff(StaffId(71), "none", Role::Auditor, &[]).await.unwrap();
+    tx.disable_staff(StaffId(4), true).await.unwrap();
+    let staff = |id| AdminSubject::Staff(StaffId(id));
+    let rider = |id| AdminSubject::Rider(RiderId(id));
+    for (subject, region) in [
+        (staff(1), Some(NORTH)),
+        (staff(4), Some(SOUTH)),
+        (staff(70), None),
+        (staff(71), None),
+        (staff(9_999), None),
+        (rider(2), Some(NORTH)),
+        (rider(FOREIGN_RIDER), Some(SOUTH)),
+        (rider(9_999), None),
+        (AdminSubject::Desk, None),
+        (AdminSubject::Region(NORTH), None),
+    ] {
+        assert_eq!(tx.region_of(subject).await.unwrap(), region, "{subject:?}");
+    }
+    let asked = [RiderId(FOREIGN_RIDER), RiderId(9_999), RiderId(2)];
+    let mut found = tx.regions_of_riders(&asked).await.unwrap();
+    found.sort();
+    assert_eq!(found, [(RiderId(2), NORTH), (RiderId(FOREIGN_RIDER), SOUTH)]);
+    assert_eq!(tx.regions_of_riders(&[]).await.unwrap(), []);
 });
 
 for_each_database!(a_rider_comes_with_what_is_held_and_the_last_position, |desk| async move {

@@ -83,10 +83,14 @@ for_each_database!(
         }
         assert_eq!(tx.forget_drafts().await.unwrap(), 1);
         assert_eq!(tx.forget_drafts().await.unwrap(), 0);
+        assert_eq!(tx.session("s2").await.unwrap().expect("it goes on").erasures, 2);
+        // A request that had read it before does not bring back what was typed; what else it keeps is kept.
+        tx.save_session("s1", Some(&D1), (draft, 0), "a browser", NOON).await.unwrap();
         let left = tx.session("s1").await.unwrap().expect("it goes on");
         let left: serde_json::Value = serde_json::from_str(&left.data).unwrap();
         assert_eq!(left, serde_json::json!({ "seen": 7 }));
-        for (hash, data) in [("s2", none), ("s3", draft)] {
+        tx.save_session("s2", Some(&D1), (draft, 2), "a browser", NOON).await.unwrap();
+        for (hash, data) in [("s2", draft), ("s3", draft)] {
             assert_eq!(tx.session(hash).await.unwrap().expect("it goes on").data, data);
         }
     }

@@ -16,7 +16,7 @@ for_each_database!(
         let mut tx = desk.db.begin().await.unwrap();
         tx.add_session("mine", Some(&D1), "{}", "phone", NOON).await.unwrap();
         tx.add_session("nobodys", None, "{}", "phone", NOON).await.unwrap();
-        tx.save_session("mine", Some(&D1), "{}", "phone", NOON.plus_ms(5)).await.unwrap();
+        tx.save_session("mine", Some(&D1), ("{}", 0), "phone", NOON.plus_ms(5)).await.unwrap();
         let token = |id: &str| ApiToken::new(id, "secret", "a test", &D2, NOON);
         let over = ApiToken { expires_at: Some(NOON.plus_ms(10)), ..token("over") };
         for token in [&token("good"), &token("ended"), &over] {

@@ -110,10 +110,11 @@ fn token(settings: &Settings) -> store::Result<String> {
 /// Nor are the expiry's own commands: a timer that comes too late has tried nothing.
 fn attempts(world: &World, jobs: &[Job], decided: &[Decided]) -> Vec<AttemptRow> {
     let attempt = |(job, decided): (&Job, &Decided)| {
-        let (code, seen) = match decided {
-            Decided::Draft(draft) => (draft.code.clone(), draft.seen_revision()),
-            Decided::Denied(denial) => (denial.as_str().to_owned(), None),
-            Decided::KeyReused => ("REQUEST_KEY_REUSED".to_owned(), None),
+        let (code, seen, made) = match decided {
+            // What a creation has made is what it was about.
+            Decided::Draft(draft) => (draft.code.clone(), draft.seen_revision(), draft.task()),
+            Decided::Denied(denial) => (denial.as_str().to_owned(), None, None),
+            Decided::KeyReused => ("REQUEST_KEY_REUSED".to_owned(), None, None),
             Decided::Replay(_) | Decided::SameAs(_) | Decided::Later => return None,
         };
         let command = &job.command;
@@ -123,7 +124,7 @@ fn attempts(world: &World, jobs: &[Job], decided: &[Decided]) -> Vec<AttemptRow>
             actor_kind: command.actor.kind(),
             actor_id: command.actor.id(),
             key_hash: job.key_hash.clone(),
-            task: command.what.task().map(|task| task.0),
+            task: command.what.task().or(made).map(|task| task.0),
             verb: command.what.verb().as_str(),
             code,
             revision_seen: seen.map(|seen| seen.0),

@@ -19,7 +19,7 @@ use super::{
         people::{Seat, StaffSeat, zone},
         problem::{Problem, ProblemCode},
     },
-    filter::Asked,
+    filter::{Asked, Reach},
 };
 use crate::{
     domain::{
@@ -62,9 +62,10 @@ async fn export(desk: &Desk, seat: &Seat, asked: &Asked, form: Form) -> Result<R
     let mut tx = desk.db().read().await.map_err(failed)?;
     let now = tx.now().await.map_err(failed)?;
     let regions = seat.regions(&mut tx, now).await.map_err(failed)?;
+    let reach = Reach::of(seat, &mut tx, now).await.map_err(failed)?;
     tx.rollback().await.map_err(failed)?;
     let zone = zone(&regions, now);
-    let search = asked.search(&seat.caller.regions, zone).map_err(|wrong| {
+    let search = asked.search(&reach, zone).map_err(|wrong| {
         let field = words(lang, &format!("audit-field-{}", wrong.field), &[]);
         let why = words(lang, wrong.words, &[]);
         Problem::new(ProblemCode::QueryInvalid, lang).with(format!("{field}: {why}"))

@@ -5,13 +5,14 @@ use serde::Deserialize;
 use super::super::super::{
     forms::Wrong,
     page::{Zone, encode},
+    people::Seat,
 };
 use crate::{
     domain::{
         id::{RegionId, RiderId, StaffId, TaskId, Timestamp},
         seal::Book,
     },
-    store::{Place, Search},
+    store::{self, Place, Search, Tx},
 };
 
 /// The kinds of actors, as the log spells them.
@@ -40,6 +41,28 @@ pub(in super::super) struct Asked {
     before: String,
     /// Which page that is.
     page: String,
+}
+
+/// How far a reader's right to the log goes.
+#[derive(Debug)]
+pub(super) struct Reach<'a> {
+    /// What belongs to these regions.
+    pub(super) regions: &'a [RegionId],
+    /// These are all that there are: then also what belongs to none, and so concerns every one of them.
+    pub(super) every: bool,
+}
+
+impl<'a> Reach<'a> {
+    /// That of a reader at `now`.
+    ///
+    /// # Errors
+    /// Whatever the database says.
+    pub(super) async fn of(seat: &'a Seat, tx: &mut Tx, now: Timestamp) -> store::Result<Self> {
+        let regions = seat.caller.regions.as_slice();
+        let all = tx.regions(now).await?;
+        let every = all.iter().all(|found| regions.contains(&found.region.id));
+        Ok(Self { regions, every })
+    }
 }
 
 impl Asked {
@@ -103,7 +126,7 @@ impl Asked {
     ///
     /// # Errors
     /// The first field that can not be used.
-    pub(super) fn search(&self, regions: &[RegionId], zone: Zone) -> Result<Search, Wrong> {
+    pub(super) fn search(&self, reach: &Reach<'_>, zone: Zone) -> Result<Search, Wrong> {
         let kind = match self.actor_kind.as_str() {
             "" => None,
             kind => Some(
@@ -120,7 +143,7 @@ impl Asked {
         if from.zip(until).is_some_and(|(from, until)| from >= until) {
             return Err(Wrong { field: "to", words: "wrong-span" });
         }
-        let (regions, of_no_region) = self.regions(regions)?;
+        let (regions, of_no_region) = self.regions(reach)?;
         let fits = |what: &str| {
             what.len() <= LONGEST
                 && what.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
@@ -163,14 +186,14 @@ impl Asked {
     }
 
     /// Which regions, and whether what belongs to none.
-    fn regions(&self, own: &[RegionId]) -> Result<(Vec<RegionId>, bool), Wrong> {
+    fn regions(&self, reach: &Reach<'_>) -> Result<(Vec<RegionId>, bool), Wrong> {
+        let wrong = Wrong { field: "region", words: "wrong-region" };
         match typed(&self.region) {
-            None => Ok((own.to_vec(), true)),
-            Some(NO_REGION) => Ok((Vec::new(), true)),
+            None => Ok((reach.regions.to_vec(), reach.every)),
+            Some(NO_REGION) if reach.every => Ok((Vec::new(), true)),
             Some(text) => {
-                let region = RegionId::parse(text).filter(|region| own.contains(region));
-                let region = region.ok_or(Wrong { field: "region", words: "wrong-region" })?;
-                Ok((vec![region], false))
+                let region = RegionId::parse(text).filter(|region| reach.regions.contains(region));
+                Ok((vec![region.ok_or(wrong)?], false))
             }
         }
     }
@@ -207,7 +230,8 @@ mod tests {
     fn search(set: impl FnOnce(&mut Asked)) -> Result<Search, &'static str> {
         let mut asked = Asked::default();
         set(&mut asked);
-        asked.search(&[RegionId(1), RegionId(2)], zone()).map_err(|wrong| wrong.field)
+        let reach = Reach { regions: &[RegionId(1), RegionId(2)], every: true };
+        asked.search(&reach, zone()).map_err(|wrong| wrong.field)
     }
 
     #[test]
@@ -233,6 +257,15 @@ mod tests {
         let none = search(|asked| asked.region = "none".into()).expect("none");
         assert_eq!((none.regions.len(), none.of_no_region), (0, true));
         assert_eq!(search(|asked| asked.region = "G3".into()).err(), Some("region"));
+    }
+
+    #[test]
+    fn what_concerns_the_whole_desk_is_for_whoever_has_every_region() {
+        let reach = Reach { regions: &[RegionId(1)], every: false };
+        let own = Asked::default().search(&reach, zone()).expect("their own");
+        assert_eq!((own.regions, own.of_no_region), (vec![RegionId(1)], false));
+        let none = Asked { region: "none".into(), ..Asked::default() };
+        assert_eq!(none.search(&reach, zone()).err().map(|wrong| wrong.field), Some("region"));
     }
 
     #[test]

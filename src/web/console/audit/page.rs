@@ -13,7 +13,7 @@ use super::{
         people::{StaffSeat, zone},
         problem::Problem,
     },
-    filter::{ACTORS, Asked, NO_REGION, SHOWS, link},
+    filter::{ACTORS, Asked, NO_REGION, Reach, SHOWS, link},
     row::{self, Row, Writer},
 };
 use crate::{
@@ -55,7 +55,8 @@ struct Page {
     wrong: Option<Wrong>,
     tabs: Vec<Tab>,
     regions: Vec<(String, String)>,
-    no_region: &'static str,
+    /// For whoever may read what belongs to none.
+    no_region: Option<&'static str>,
     actors: [&'static str; 5],
     whats: Vec<String>,
     rows: Vec<Row>,
@@ -90,9 +91,10 @@ pub(in super::super) async fn page(
     let mut tx = desk.db().read().await.map_err(failed)?;
     let now = tx.now().await.map_err(failed)?;
     let regions = seat.regions(&mut tx, now).await.map_err(failed)?;
+    let reach = Reach::of(&seat, &mut tx, now).await.map_err(failed)?;
     let zone = zone(&regions, now);
     let searched = asked
-        .search(&seat.caller.regions, zone)
+        .search(&reach, zone)
         .and_then(|search| asked.start(&search).map(|start| (search, start)));
     let (mut found, mut count, mut wrong) = (Found::default(), String::new(), None);
     match searched {
@@ -125,7 +127,7 @@ pub(in super::super) async fn page(
             .iter()
             .map(|found| (found.region.id.to_string(), found.name.clone()))
             .collect(),
-        no_region: NO_REGION,
+        no_region: reach.every.then_some(NO_REGION),
         actors: ACTORS,
         whats: whats(),
         rows: found.entries.iter().map(|entry| writer.row(entry)).collect(),

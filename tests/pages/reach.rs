@@ -1,0 +1,183 @@
+//! How far somebody's right goes: what belongs to others, or to nobody yet, and what was begun while there was a right.
+
+use dispatch_desk::{
+    admin,
+    domain::{
+        actor::Actor,
+        command::Role,
+        id::{RiderId, StaffId, Timestamp},
+        signal::{Evidence, Signal, SignalKind},
+    },
+    store::StaffChange,
+};
+use reqwest::header;
+
+use crate::{
+    browser::{Browser, Form},
+    files::{trips, upload},
+    harness::{
+        ADMIN, AUDITOR, D1, FOREIGN_DISPATCHER, FOREIGN_RIDER, NOON, NORTH, SOUTH, Site, rider,
+        shop,
+    },
+};
+
+/// An account that exists from now on.
+async fn staff(
+    site: &Site,
+    id: i64,
+    role: Role,
+    regions: &[dispatch_desk::domain::id::RegionId],
+) -> Actor {
+    let mut tx = site.desk.db.begin().await.unwrap();
+    tx.add_staff(StaffId(id), &format!("new {id}"), role, regions).await.unwrap();
+    tx.commit().await.unwrap();
+    Actor::Staff(StaffId(id))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_done_about_people_is_read_where_they_work() {
+    let site = Site::open().await;
+    let executor = &site.desk.executor;
+    let both = staff(&site, 50, Role::Admin, &[NORTH, SOUTH]).await;
+    executor.end_sessions(&both, &FOREIGN_DISPATCHER).await.unwrap();
+    executor.end_sessions(&both, &D1).await.unwrap();
+    executor.end_sessions(&both, &rider(1)).await.unwrap();
+    executor.end_sessions(&both, &both).await.unwrap();
+    executor.require_factor(&both, 1, false).await.unwrap();
+    let southern = staff(&site, 51, Role::Auditor, &[SOUTH]).await;
+    let everywhere = staff(&site, 52, Role::Auditor, &[NORTH, SOUTH]).await;
+    for (who, found) in [(&AUDITOR, 2), (&southern, 1), (&everywhere, 5 + 2)] {
+        let mut reader = Browser::enter(&site, who).await;
+        let page = reader.get("/audit?show=events").await;
+        page.is(200).says(&format!("{found} found"));
+        let file = reader.get("/audit/export.jsonl?show=events").await.is(200).html.clone();
+        assert_eq!(file.matches("sessions-ended").count(), found.min(4), "{who:?}");
+        // Whoever has both reads of the two exports, too.
+        let whole = found == 7;
+        assert_eq!(page.html.contains("None (the whole desk)"), whole, "{who:?}");
+        assert_eq!(page.html.contains("What concerns the whole desk, and"), !whole, "{who:?}");
+        reader.get("/audit?region=none").await.is(if whole { 200 } else { 422 });
+    }
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rider_of_another_region_is_not_named_in_a_signal() {
+    let site = Site::open().await;
+    let shared = |of, other| Signal {
+        rider: RiderId(of),
+        kind: SignalKind::SharedDevice,
+        at: NOON,
+        evidence: Evidence::Shared { other: RiderId(other), seen_at: Timestamp(NOON.0 - 60_000) },
+    };
+    let mut tx = site.desk.db.begin().await.unwrap();
+    tx.raise_signals(&[shared(1, FOREIGN_RIDER), shared(2, 3)]).await.unwrap();
+    tx.commit().await.unwrap();
+    let mut ada = Browser::enter(&site, &ADMIN).await;
+    let page = ada.get("/admin/riders/R1").await;
+    page.is(200)
+        .says("the same device as a rider of another region")
+        .hides(&format!("R{FOREIGN_RIDER}"));
+    ada.get("/admin/riders/R2").await.is(200).says("the same device as R3");
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_has_no_region_yet_is_kept_by_those_who_have_every_one() {
+    let site = Site::open().await;
+    let fresh = staff(&site, 60, Role::Dispatcher, &[]).await;
+    let both = staff(&site, 50, Role::Admin, &[NORTH, SOUTH]).await;
+    for staff in [5, 50] {
+        site.password(staff, &format!("s{staff}")).await;
+    }
+    let mut ada = Browser::enter(&site, &ADMIN).await;
+    ada.get("/admin/staff").await.is(200).hides("new 60");
+    ada.get("/admin/staff/D60").await.is(404);
+    let executor = &site.desk.executor;
+    assert!(executor.end_sessions(&ADMIN, &fresh).await.is_err());
+    assert!(executor.end_sessions(&both, &fresh).await.is_ok());
+    // And nobody is put where whoever did it does not see them any more.
+    let bare = Form::bare("/admin/staff").forged("form", &ada.word("desk"));
+    let nowhere = bare.forged("name", "Nobody").forged("role", "dispatcher");
+    ada.send(&nowhere).await.is(422);
+    let mut bo = Browser::enter(&site, &both).await;
+    bo.get("/admin/staff").await.is(200).says("new 60");
+    bo.get("/admin/staff/D60").await.is(200);
+    site.close().await;
+}
+
+/// More rows than can be imported within the test.
+fn many() -> String {
+    let trips = trips();
+    let head = trips.lines().next().unwrap();
+    let row = |number| {
+        format!(
+            ",8.50,11,12,2,{},31.2304,121.4737,31.2397,121.4998,1.2,,,Cash,,600,,0.0",
+            1_448_971_200 + number * 900
+        )
+    };
+    let mut file = head.to_owned();
+    for number in 0..15_000 {
+        file.push('\n');
+        file.push_str(&row(number));
+    }
+    file.push('\n');
+    file
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_import_ends_when_its_owner_may_not_go_on_with_it() {
+    let site = Site::open().await;
+    let mut dora = Browser::enter(&site, &D1).await;
+    let looked = upload(&mut dora, "chicago", "1", &many()).await;
+    let running = dora.send(&looked.form(&looked.path)).await;
+    assert!(running.headers.contains_key(header::REFRESH), "it runs");
+    let moved =
+        StaffChange { name: "Dora", role: Role::Dispatcher, regions: &[SOUTH], disabled: false };
+    let mut tx = site.desk.db.begin().await.unwrap();
+    let revision = tx.staff_record(StaffId(1)).await.unwrap().unwrap().revision;
+    assert_eq!(tx.change_staff(StaffId(1), revision, &moved).await.unwrap(), 1);
+    tx.commit().await.unwrap();
+    let page = loop {
+        dora.enter_as(&site, &D1).await;
+        let page = dora.get(&looked.path).await;
+        if !page.headers.contains_key(header::REFRESH) {
+            break page;
+        }
+    };
+    page.is(200).says("Your account may not import into this region any more.");
+    let (created, _) = site.desk.read().await.head().await.unwrap();
+    println!("{created} of 15000 were imported");
+    assert!(created < 10_000, "{created}");
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_imports_in_the_name_of_a_shop_that_speaks_for_itself() {
+    let site = Site::open().await;
+    let mut dora = Browser::enter(&site, &D1).await;
+    let taxi = Actor::Intake("taxi".to_owned());
+    let before = upload(&mut dora, "chicago", "1", &trips()).await;
+    let token = admin::token(&site.desk.db, &taxi, "a shop").await.unwrap();
+    upload(&mut dora, "chicago", "1", &trips())
+        .await
+        .says("taxi is a shop with a token of its own");
+    // It was uploaded before the shop had one.
+    let refused = dora.send(&before.form(&before.path)).await;
+    refused.is(422).says("taxi is a shop with a token of its own");
+    let id = token.split('_').nth(1).unwrap();
+    admin::revoke(&site.desk.db, id).await.unwrap();
+    crate::files::import(&mut dora, &before).await.is(200);
+    assert_ne!(taxi, shop());
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_has_no_password_is_told_that_it_takes_one() {
+    let site = Site::open().await;
+    let mut ada = Browser::enter(&site, &ADMIN).await;
+    let page = ada.get("/admin/staff/D1").await;
+    let link = page.form("/admin/staff/D1/link").with("present", "anything at all");
+    ada.send(&link).await.is(403).says("have no password yet");
+    site.close().await;
+}
