@@ -75,7 +75,7 @@ pub use password::{Unfit, fit as fit_password, hash as hash_password};
 pub use peer::{Network, Networks, Peer};
 pub use problem::{Problem, ProblemCode};
 pub use serve::{Limits, Server};
-pub use session::Sessions;
+pub use session::{Lifetime, Sessions};
 
 use axum::{Router, middleware};
 

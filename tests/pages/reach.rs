@@ -9,8 +9,14 @@ use dispatch_desk::{
         signal::{Evidence, Signal, SignalKind},
     },
     store::StaffChange,
+    web::{Lifetime, Sessions},
 };
 use reqwest::header;
+use serde_json::json;
+use tower_sessions::{
+    SessionStore,
+    session::{Id, Record},
+};
 
 use crate::{
     browser::{Browser, Form},
@@ -179,5 +185,32 @@ async fn whoever_has_no_password_is_told_that_it_takes_one() {
     let page = ada.get("/admin/staff/D1").await;
     let link = page.form("/admin/staff/D1/link").with("present", "anything at all");
     ada.send(&link).await.is(403).says("have no password yet");
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_typed_does_not_come_back_with_a_request_that_had_read_it() {
+    let site = Site::open().await;
+    let db = site.desk.db.clone();
+    let sessions = Sessions::new(db.clone(), Lifetime::STAFF);
+    let data = json!({ "owner": D1, "drafts": [["k", { "note": "138 0000 1234" }]], "seen": 7 });
+    let data = serde_json::from_value(data).unwrap();
+    let expiry_date = time::OffsetDateTime::UNIX_EPOCH;
+    let mut record = Record { id: Id::default(), data, expiry_date };
+    sessions.create(&mut record).await.unwrap();
+    // Two requests have it in hand when the personal data goes; one of them types something anew.
+    let read = sessions.load(&record.id).await.unwrap().unwrap();
+    assert!(read.data.contains_key("drafts"));
+    let mut tx = db.begin().await.unwrap();
+    tx.forget_drafts().await.unwrap();
+    tx.commit().await.unwrap();
+    sessions.save(&read).await.unwrap();
+    let left = sessions.load(&record.id).await.unwrap().unwrap();
+    assert!(!left.data.contains_key("drafts") && left.data["seen"] == 7, "{left:?}");
+    // Whoever reads it after that keeps what is typed.
+    let mut next = left;
+    next.data.insert("drafts".to_owned(), json!([["k", {}]]));
+    sessions.save(&next).await.unwrap();
+    assert!(sessions.load(&record.id).await.unwrap().unwrap().data.contains_key("drafts"));
     site.close().await;
 }
