@@ -1,13 +1,11 @@
 // Follows the numbered stream of a page, and fetches the page anew when something on it has changed. The stream only says
 // that there is something; what is shown is what the server has sent, with its number, and never an older one.
 import { swap } from './swap.js';
+import { Follow } from './follow.js';
 import { Place } from './place.js';
 import { Sounds } from './sound.js';
 
 const SILENT_MS = 20000; // A heartbeat comes every 15 seconds.
-const DEAD_MS = 45000;
-const FIRST_BACK_OFF_MS = 1000;
-const LONGEST_BACK_OFF_MS = 30000;
 const POLL_WHEN_AWAY_MS = 10000;
 const HIDDEN_MS = 300000;
 
@@ -20,22 +18,20 @@ new Place(document.getElementById('place'));
 const pollMs = Number(box.dataset.poll) * 1000;
 
 let shown = Number(box.dataset.number); // The number of what is shown.
-let cursor = shown; // Up to which number the stream was read.
-let epoch = '';
-let source = null;
-let tries = 0;
+let epoch = ''; // Which log the numbers are of.
+let open = false; // Whether there is a stream.
+let left = false; // Nobody has looked at the page for long, and it follows nothing.
 let heard = 0; // When the stream last said anything.
 let current = performance.now(); // When what is shown was last known to be all there is.
 let away = 0; // Since when there is no stream.
 let hiddenAt = 0;
-let again = 0;
 let fetching = false;
 let wanted = false;
 
 function show() {
   const now = performance.now();
   let word = 'gone';
-  if (source?.readyState === EventSource.OPEN) word = now - heard > SILENT_MS || wanted ? 'stale' : 'live';
+  if (open) word = now - heard > SILENT_MS || wanted ? 'stale' : 'live';
   if (word === 'live' && !fetching) current = Math.max(current, heard);
   if (box.dataset.state !== word) {
     box.dataset.state = word;
@@ -95,14 +91,19 @@ function sound(data) {
   const actions = data.actions ?? [data.action];
   if (kind === 'rider' && actions.some((action) => ['offer', 'reassign'].includes(action)) && data.rider_id) sounds.play('mine');
   if (kind === 'board' && actions.some((action) => ['decline', 'expire', 'hand-back'].includes(action))) sounds.play('lost');
+  if (kind === 'board' && actions.includes('pool-entered')) sounds.play('pool');
 }
 
 const words = {
   hello: (data) => {
-    tries = 0;
     away = 0;
+    const other = epoch && data.epoch !== epoch;
     epoch = data.epoch ?? '';
-    if (data.head > shown) refresh();
+    if (other) words.reset();
+    else if (data.head > shown) refresh();
+  },
+  gone: () => {
+    away ||= performance.now();
   },
   event: (data) => {
     refresh();
@@ -123,53 +124,33 @@ const words = {
   },
   bye: (data) => {
     if (data.reason === 'rights') refresh();
-    reconnect();
   },
 };
 
-function close() {
-  source?.close();
-  source = null;
-}
-
-// With full jitter: when a server comes back, not everybody comes at one moment.
-function reconnect() {
-  close();
-  away ||= performance.now();
-  clearTimeout(again);
-  const most = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** tries);
-  tries += 1;
-  again = setTimeout(connect, Math.random() * most);
+const follow = new Follow(stream, (name, data) => {
+  open = name !== 'gone';
+  if (open) heard = performance.now();
+  words[name](data);
   show();
+});
+
+function join() {
+  left = false;
+  follow.join(shown);
 }
 
-function connect() {
-  close();
-  const url = new URL(stream, location.href);
-  url.searchParams.set('after', String(cursor));
-  if (epoch) url.searchParams.set('epoch', epoch);
-  heard = performance.now();
-  source = new EventSource(url);
-  source.onerror = reconnect;
-  for (const [name, what] of Object.entries(words)) {
-    source.addEventListener(name, (event) => {
-      heard = performance.now();
-      const data = JSON.parse(event.data);
-      // Kept here and not in the browser's own memory, which ends with the connection.
-      if (name === 'hello' || name === 'reset') cursor = data.after;
-      else cursor = data.through ?? data.number ?? cursor;
-      what(data);
-      show();
-    });
-  }
+function leave() {
+  left = true;
+  open = false;
+  follow.leave();
 }
 
 let lastPoll = performance.now();
 let alarmed = false;
 setInterval(() => {
   const now = performance.now();
-  if (hiddenAt && now - hiddenAt > HIDDEN_MS && !sounds.on) close();
-  else if (source && now - heard > DEAD_MS) reconnect();
+  if (!left && hiddenAt && now - hiddenAt > HIDDEN_MS && !sounds.on) leave();
+  follow.look();
   const every = away ? Math.min(pollMs || POLL_WHEN_AWAY_MS, POLL_WHEN_AWAY_MS) : pollMs;
   if (every && now - lastPoll >= every && !hiddenAt) {
     lastPoll = now;
@@ -183,18 +164,15 @@ setInterval(() => {
 document.addEventListener('visibilitychange', () => {
   hiddenAt = document.hidden ? performance.now() : 0;
   if (document.hidden) return;
-  if (!source) connect();
+  if (left) join();
   refresh();
 });
-addEventListener('pagehide', close);
+addEventListener('pagehide', leave);
 addEventListener('pageshow', (event) => {
   if (!event.persisted) return;
-  connect();
+  join();
   refresh();
 });
-addEventListener('online', () => {
-  tries = 0;
-  reconnect();
-});
-connect();
+addEventListener('online', () => follow.soon());
+join();
 show();

@@ -3,6 +3,7 @@ const TONES = {
   // [hertz, seconds] one after the other.
   mine: [[880, 0.15], [1175, 0.15], [880, 0.15], [1175, 0.25]],
   lost: [[523, 0.2], [392, 0.3]],
+  pool: [[659, 0.12], [659, 0.12], [659, 0.3]],
   away: [[330, 0.4]],
 };
 const QUIET_MS = 5000;

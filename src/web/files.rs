@@ -25,8 +25,11 @@ static STYLE_PATH: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// Modules, each with its name: they name each other by these.
-const SCRIPTS: [(&str, &str); 5] = [
+const SCRIPTS: [(&str, &str); 8] = [
     ("live.js", include_str!("../../static/live.js")),
+    ("follow.js", include_str!("../../static/follow.js")),
+    ("feed.js", include_str!("../../static/feed.js")),
+    ("shared.js", include_str!("../../static/shared.js")),
     ("swap.js", include_str!("../../static/swap.js")),
     ("place.js", include_str!("../../static/place.js")),
     ("sound.js", include_str!("../../static/sound.js")),

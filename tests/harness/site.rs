@@ -72,6 +72,11 @@ impl Site {
         tx.commit().await.expect("a commit");
     }
 
+    /// How many live streams are open.
+    pub fn streams(&self) -> usize {
+        self.server.hub().figures().open
+    }
+
     /// Where the customer of a task looks: the path of the tracking page.
     pub async fn tracking(&self, task: TaskId) -> String {
         let card = self.desk.read().await.card(task).await.expect("a read").expect("a task");

@@ -36,8 +36,15 @@ async fn modules(browser: &mut Browser, script: &str, text: &str) -> usize {
         let module = browser.get(&format!("{folder}/{name}")).await;
         assert_eq!(module.headers["content-type"], "text/javascript; charset=utf-8", "{name}");
         all += zipped(&module.html);
-        if name == "swap.js" {
-            let inner = browser.get(&format!("{folder}/idiomorph.js")).await;
+        let inner: &[_] = match name {
+            "swap.js" => &["idiomorph.js"],
+            // The second one by the browser, once for all its pages.
+            "follow.js" => &["feed.js", "shared.js"],
+            _ => &[],
+        };
+        for name in inner {
+            let inner = browser.get(&format!("{folder}/{name}")).await;
+            assert_eq!(inner.headers["content-type"], "text/javascript; charset=utf-8", "{name}");
             all += zipped(&inner.html);
         }
     }
