@@ -7,6 +7,7 @@ mod automatic;
 mod by_hand;
 mod evening;
 mod members;
+mod restarts;
 mod windows;
 
 use dispatch_desk::{

@@ -21,3 +21,4 @@ mod nodes;
 mod program;
 mod rounds;
 mod sight;
+mod stopped;

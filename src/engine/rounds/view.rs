@@ -200,7 +200,10 @@ impl View {
 
     /// Whether an exclusive round has just begun, so that its offer may come any moment.
     fn offer_is_on_its_way(&self, round: &Round) -> bool {
-        let made = self.last_offer.as_ref().is_some_and(|offer| offer.at >= round.started_at);
+        let made = self.last_offer.as_ref().is_some_and(|offer| {
+            let to_its_rider = self.members_of(round).any(|(rider, _)| rider == offer.rider);
+            to_its_rider && offer.at >= round.started_at
+        });
         round.kind == RoundKind::Exclusive
             && !made
             && self.now < round.started_at.plus_ms(OFFER_WITHIN_MS)
