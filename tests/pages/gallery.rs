@@ -5,8 +5,11 @@ use dispatch_desk::{
         command::{Act, Actor, NewTask},
         erase::EraseReason,
         facts::Duty,
-        id::TaskId,
+        fix::Fix,
+        geo::Place,
+        id::{RiderId, TaskId},
         refusal::Lang,
+        signal::{Evidence, Signal, SignalKind},
     },
     engine::expiry::Expiry,
 };
@@ -14,8 +17,8 @@ use dispatch_desk::{
 use crate::{
     browser::{Browser, Page},
     harness::{
-        ADMIN, AUDITOR, CANCEL, D1, D2, DECLINE, FOREIGN_DISPATCHER, GRAB, HAND_BACK, SUPERVISOR,
-        Site, WITHDRAW, assign, offer, order, reassign, rider,
+        ADMIN, AUDITOR, CANCEL, D1, D2, DECLINE, FOREIGN_DISPATCHER, FOREIGN_RIDER, GRAB,
+        HAND_BACK, SUPERVISOR, Site, WITHDRAW, assign, offer, order, reassign, rider,
     },
 };
 
@@ -182,6 +185,39 @@ async fn kept(room: &mut Room) {
     room.open(&mut dora, "kept_denied", "/admin/staff").await;
     let mut rui = room.enter(&rider(3)).await;
     room.open(&mut rui, "kept_rider_me", "/rider/me").await;
+    signals(room, &mut ada).await;
+}
+
+/// A rider about whom much looks wrong: some of it open, some dismissed, somebody in it from elsewhere.
+async fn signals(room: &mut Room, ada: &mut Browser) {
+    let at = |seconds: i64| crate::harness::NOON.plus_ms(seconds * 1_000);
+    let fix = |seconds, lat| Fix::new(seconds, at(seconds), Place { lat, lng: 121.4737 });
+    let moved = Evidence::Moved {
+        from: fix(1, 31.2304),
+        to: fix(9, 31.4101),
+        metres: 19_980.0,
+        kmh: 8_991.0,
+    };
+    let shared = |other| Evidence::Shared { other: RiderId(other), seen_at: at(-90) };
+    let signal =
+        |kind, seconds, evidence| Signal { rider: RiderId(4), kind, at: at(seconds), evidence };
+    let mut tx = room.site.desk.db.begin().await.unwrap();
+    for found in [
+        signal(SignalKind::SharedDevice, 2, shared(3)),
+        signal(SignalKind::Teleport, 9, moved),
+        signal(SignalKind::GrabRate, 12, Evidence::Grabs { count: 20, within_ms: 1_900 }),
+    ] {
+        tx.raise_signals(&[found]).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    let page = ada.get("/admin/riders/R4").await.is(200).clone();
+    let dismiss = page.forms().into_iter().find(|form| form.action.contains("/signals/")).unwrap();
+    ada.send(&dismiss).await;
+    let elsewhere = signal(SignalKind::SharedDevice, 20, shared(FOREIGN_RIDER));
+    let mut tx = room.site.desk.db.begin().await.unwrap();
+    tx.raise_signals(&[elsewhere]).await.unwrap();
+    tx.commit().await.unwrap();
+    room.open(ada, "kept_signals", "/admin/riders/R4").await;
 }
 
 async fn imports(room: &mut Room) {
