@@ -133,7 +133,7 @@ impl Scene {
         let attempts = attempts.iter().filter(|attempt| attempt.key_hash == hash).count();
         drop(tx);
         let row = revisions(desk, task).await != self.before;
-        // A creation's attempt names no task.
+        // What a creation was to make has no number yet.
         let attempts = match self.task {
             Some(_) => attempts,
             None => usize::try_from(tried(desk).await - self.attempts).expect("never fewer"),

@@ -32,9 +32,10 @@ fn hash_of(sent: &Sent) -> String {
     key_hash(&sent.command.actor.principal(), key)
 }
 
-/// The hashes of the keys of all attempts at a task, and how many attempts there are.
+/// The hashes of the keys of all attempts at a task since it was created, and how many there are.
 async fn attempts(desk: &Desk, task: TaskId) -> (HashSet<String>, usize) {
-    let kept = desk.read().await.attempts_of(task).await.expect("attempts can be read");
+    let mut kept = desk.read().await.attempts_of(task).await.expect("attempts can be read");
+    kept.retain(|attempt| attempt.verb != "create");
     let count = kept.len();
     (kept.into_iter().filter_map(|attempt| attempt.key_hash).collect(), count)
 }
