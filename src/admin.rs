@@ -164,6 +164,7 @@ pub async fn password(db: &Db, staff: StaffId, login: &str, password: &str) -> R
     let now = tx.now().await?;
     tx.set_password(staff, login, &phc, now).await?;
     tx.end_sessions_of(&Actor::Staff(staff)).await?;
+    tx.end_links_of(&Actor::Staff(staff)).await?;
     keep(tx, AdminEvent::new(AdminAction::PasswordSet, AdminSubject::Staff(staff))).await
 }
 

@@ -1,10 +1,13 @@
 //! Erasing personal data: what is written on tasks that are over, and riders who are gone. The log stays as it is.
 
+use serde::Serialize;
+
 use super::{
     access::columns,
     error::Result,
     load::ids,
-    sql::{Sql, setwise},
+    sessions::without_drafts,
+    sql::{Sql, rows, setwise},
     tx::{Tx, execute, fetch},
 };
 use crate::domain::{
@@ -36,12 +39,16 @@ const ERASE_DETAILS: Sql = setwise!(
 const NOTE_ERASURE: Sql =
     Sql::same("UPDATE web_session SET erasures = erasures + 1 WHERE actor_kind = 'staff'");
 // What was typed into forms that were refused: addresses and numbers, of whichever task.
-const FORGET_DRAFTS: Sql = Sql {
-    sqlite: "UPDATE web_session SET data = json_remove(data, '$.drafts') WHERE actor_kind = 'staff' \
-             AND data LIKE '%\"drafts\"%'",
-    postgres: "UPDATE web_session SET data = CAST(CAST(data AS jsonb) - 'drafts' AS text) WHERE actor_kind = 'staff' \
-               AND data LIKE '%\"drafts\"%'",
+const DRAFTS: Sql = Sql {
+    sqlite: "SELECT hash, data FROM web_session WHERE actor_kind = 'staff' AND data LIKE '%\"drafts\"%'",
+    postgres: "SELECT hash, data FROM web_session WHERE actor_kind = 'staff' AND data LIKE '%\"drafts\"%' \
+               ORDER BY hash FOR NO KEY UPDATE",
 };
+const FORGET_DRAFTS: Sql = setwise!(
+    "UPDATE web_session SET data = r.data FROM ",
+    rows(hash text, data text),
+    " WHERE web_session.hash = r.hash"
+);
 const RETENTIONS: Sql = Sql::same(
     "SELECT id, retention_days, erased_to FROM region WHERE retention_days IS NOT NULL ORDER BY id",
 );
@@ -99,8 +106,16 @@ impl Tx {
 
     /// Forgets what staff typed into forms that were refused. Returns in how many sessions there was something.
     pub async fn forget_drafts(&mut self) -> Result<u64> {
+        #[derive(Serialize)]
+        struct Row {
+            hash: String,
+            data: String,
+        }
         execute!(self, NOTE_ERASURE);
-        Ok(execute!(self, FORGET_DRAFTS))
+        let found = fetch!(self, (String, String), DRAFTS);
+        let bare = |(hash, data): (String, String)| Row { hash, data: without_drafts(&data) };
+        let bare: Vec<_> = found.into_iter().map(bare).collect();
+        Ok(execute!(self, FORGET_DRAFTS, rows(&bare)))
     }
 
     /// The regions that keep personal data for so many days and no longer.

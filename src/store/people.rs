@@ -23,8 +23,15 @@ const ADD_RIDER: Sql = Sql::same(
     "INSERT INTO rider (id, region_id, name, capacity, duty, vehicle) VALUES ($1, $2, $3, $4, $5, $6)",
 );
 const ADD_STAFF: Sql = Sql::same("INSERT INTO staff (id, name, role) VALUES ($1, $2, $3)");
-const ADD_STAFF_REGION: Sql =
-    Sql::same("INSERT INTO staff_region (staff_id, region_id) VALUES ($1, $2)");
+const ADD_TO_THOSE_WITH_ALL: Sql = Sql::same(
+    "INSERT INTO staff_region (staff_id, region_id) SELECT s.id, $1 FROM staff s WHERE s.role IN ('admin', 'auditor') \
+     AND EXISTS (SELECT 1 FROM staff_region o WHERE o.staff_id = s.id) AND NOT EXISTS (SELECT 1 FROM region g \
+     WHERE g.id <> $1 AND NOT EXISTS (SELECT 1 FROM staff_region o WHERE o.staff_id = s.id AND o.region_id = g.id)) \
+     ON CONFLICT DO NOTHING",
+);
+const ADD_STAFF_REGION: Sql = Sql::same(
+    "INSERT INTO staff_region (staff_id, region_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+);
 const RIDER: Sql = Sql::same(
     "SELECT id, region_id, capacity, duty, disabled, vehicle, risk_rejected FROM rider WHERE id = $1",
 );
@@ -152,6 +159,11 @@ impl Tx {
     pub async fn add_staff_region(&mut self, id: StaffId, region: RegionId) -> Result<()> {
         execute!(self, ADD_STAFF_REGION, id.0, region.0);
         Ok(())
+    }
+
+    /// Makes a new region one of the admins and auditors who have all others. Returns how many they are.
+    pub async fn add_region_to_those_with_all(&mut self, region: RegionId) -> Result<u64> {
+        Ok(execute!(self, ADD_TO_THOSE_WITH_ALL, region.0))
     }
 
     /// One rider, without the places held.

@@ -13,13 +13,10 @@ const ADD_SESSION: Sql = Sql::same(
      VALUES ($1, $2, $3, $4, $5, $5, $6)",
 );
 // What was typed before an erasure, and read into a request before it, is not brought back.
-const SAVE_SESSION: Sql = Sql {
-    sqlite: "UPDATE web_session SET actor_kind = $2, actor_id = $3, seen_at = $5, device = $6, \
-             data = CASE WHEN erasures = $7 THEN $4 ELSE json_remove($4, '$.drafts') END WHERE hash = $1",
-    postgres: "UPDATE web_session SET actor_kind = $2, actor_id = $3, seen_at = $5, device = $6, \
-               data = CASE WHEN erasures = $7 THEN $4 ELSE CAST(CAST(CAST($4 AS text) AS jsonb) - 'drafts' AS text) END \
-               WHERE hash = $1",
-};
+const SAVE_SESSION: Sql = Sql::same(
+    "UPDATE web_session SET actor_kind = $2, actor_id = $3, seen_at = $5, device = $6, \
+     data = CASE WHEN erasures = $7 THEN $4 ELSE $8 END WHERE hash = $1",
+);
 const SESSION: Sql = Sql::same(
     "SELECT hash, actor_kind, actor_id, data, created_at, seen_at, device, erasures FROM web_session WHERE hash = $1",
 );
@@ -71,6 +68,17 @@ struct SessionRow {
     erasures: i64,
 }
 
+/// What is kept in a session without what was typed. (Not in SQL: PostgreSQL can not take apart what holds a NUL.)
+pub(super) fn without_drafts(data: &str) -> String {
+    match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(data) {
+        Ok(mut kept) => {
+            kept.remove("drafts");
+            serde_json::Value::Object(kept).to_string()
+        }
+        Err(_) => data.to_owned(),
+    }
+}
+
 impl SessionRow {
     fn session(self) -> Result<WebSession> {
         let owner = match self.actor_kind.as_str() {
@@ -118,7 +126,8 @@ impl Tx {
         at: Timestamp,
     ) -> Result<u64> {
         let (kind, of) = columns(owner);
-        Ok(execute!(self, SAVE_SESSION, hash, kind, &of, data, at.0, device, erasures))
+        let bare = without_drafts(data);
+        Ok(execute!(self, SAVE_SESSION, hash, kind, &of, data, at.0, device, erasures, &bare))
     }
 
     /// A session, whatever its age.

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::domain::{
     actor::{Actor, Role},
+    admin::AdminSubject,
     id::{RegionId, RiderId, StaffId, Timestamp},
 };
 
@@ -62,7 +63,8 @@ const END_LINKS_OF: Sql =
 const CHANGES_OF: Sql = Sql::same(
     "SELECT number, event_id, kind, subject, region_id, task_id, from_revision, to_revision, action, \
      actor_kind, actor_id, rider_id, mode, reason, key_hash, occurred_at, detail_version, detail \
-     FROM dispatch_event WHERE subject = $1 AND kind IN ('admin', 'rider', 'policy') ORDER BY number DESC LIMIT $2",
+     FROM dispatch_event WHERE subject = $1 AND (kind = $2 OR (kind = 'admin' AND detail LIKE $3)) \
+     ORDER BY number DESC LIMIT $4",
 );
 
 /// A member of staff as admins keep them.
@@ -223,9 +225,16 @@ impl Tx {
         Ok(execute!(self, END_LINKS_OF, kind, &of))
     }
 
-    /// What was done to the desk's own things of that number, the latest first. Things of different kinds share
-    /// numbers: the events say which they mean.
-    pub async fn changes_of(&mut self, subject: i64, limit: i64) -> Result<Vec<LoggedEvent>> {
-        Ok(fetch!(self, LoggedEvent, CHANGES_OF, subject, limit))
+    /// What was done to one of the desk's own things, the latest first. Things of different kinds share numbers: the
+    /// events say which they mean.
+    pub async fn changes_of(&mut self, of: AdminSubject, limit: i64) -> Result<Vec<LoggedEvent>> {
+        // Changes of riders that go through the executor, and rules, have kinds of their own.
+        let kind = match of {
+            AdminSubject::Rider(_) => "rider",
+            AdminSubject::Region(_) => "policy",
+            AdminSubject::Desk | AdminSubject::Staff(_) | AdminSubject::Task(_) => "",
+        };
+        let means = format!("%\"of\":\"{}\"%", of.kind());
+        Ok(fetch!(self, LoggedEvent, CHANGES_OF, of.number(), kind, &means, limit))
     }
 }

@@ -30,8 +30,8 @@ const ADD_TOKEN: Sql = Sql::same(
 );
 const TOKEN: Sql =
     tokens!("WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)");
-const HAS_TOKEN: Sql = Sql::same(
-    "SELECT id FROM api_token WHERE actor_kind = $1 AND actor_id = $2 AND revoked_at IS NULL LIMIT 1",
+const TOKENS_OF: Sql = tokens!(
+    "WHERE actor_kind = $1 AND actor_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3) ORDER BY id"
 );
 const TOKENS: Sql = tokens!("ORDER BY created_at DESC, id LIMIT $1");
 const REVOKE_TOKEN: Sql =
@@ -118,10 +118,11 @@ impl TokenRow {
 }
 
 impl Tx {
-    /// Whether a script speaks for `of`: it has a token that nobody has ended.
-    pub async fn has_token(&mut self, of: &Actor) -> Result<bool> {
+    /// The tokens that scripts speak for `of` with at `now`.
+    pub async fn tokens_of(&mut self, of: &Actor, now: Timestamp) -> Result<Vec<ApiToken>> {
         let (kind, id) = (of.kind(), of.id().unwrap_or_default());
-        Ok(!fetch!(self, (String,), HAS_TOKEN, kind, &id).is_empty())
+        let found = fetch!(self, TokenRow, TOKENS_OF, kind, &id, now.0);
+        found.into_iter().map(TokenRow::token).collect()
     }
 
     /// Keeps a script's token, new and unused.

@@ -151,6 +151,7 @@ async fn whoever_changes_how_they_come_in_gives_their_password_first() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_admin_can_ask_everybody_for_a_second_factor() {
     let site = Site::open().await;
+    site.gives_all(5).await;
     site.password(1, "dora").await;
     site.password(5, "ada").await;
     let mut ada = Browser::enter(&site, &ADMIN).await;

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use dispatch_desk::{
     admin,
     domain::{
-        command::{Actor, NewTask, Stop},
+        command::{Actor, NewTask, Role, Stop},
         id::{RegionId, RiderId, StaffId, TaskId},
+        signal::{Evidence, Signal, SignalKind},
     },
     web::{DOORS, Door, May},
 };
@@ -16,12 +17,17 @@ use reqwest::Method;
 use crate::{
     browser::{Browser, is_stream},
     harness::{
-        AUDITOR, D1, Database, Desk, FOREIGN_DISPATCHER, FOREIGN_RIDER, Site, offer, order, rider,
+        AUDITOR, D1, Database, Desk, FOREIGN_DISPATCHER, FOREIGN_RIDER, NOON, SOUTH, Site, a_round,
+        offer, order, rider,
     },
 };
 
 /// Stands on the task that nobody else may see.
 const CANARY: &str = "CANARY-quay-7";
+
+const ADMIN_OF_SOUTH: &str = "another region's admin";
+const SUPERVISOR_OF_SOUTH: &str = "another region's supervisor";
+const AUDITOR_OF_SOUTH: &str = "another region's auditor";
 
 /// What the doors' names lead to.
 struct Scene {
@@ -40,6 +46,16 @@ impl Scene {
         site.desk.done(D1, task, 1, offer(1)).await;
         let offers = site.desk.read().await.offers_of(task).await.unwrap();
         let tracking = site.tracking(task).await.trim_start_matches("/t/").to_owned();
+        let asked = site.desk.create().await;
+        let mut tx = site.desk.db.begin().await.unwrap();
+        // A round and a signal of the north, by the numbers that the doors name.
+        let until = NOON.plus_ms(60_000);
+        a_round(&mut tx, 7, asked, (NOON, until), &[(1, "a")]).await;
+        let grabs = Evidence::Grabs { count: 20, within_ms: 900 };
+        let kind = SignalKind::GrabRate;
+        let signal = Signal { rider: RiderId(1), kind, at: NOON, evidence: grabs };
+        tx.raise_signals(&[signal]).await.unwrap();
+        tx.commit().await.unwrap();
         let token = admin::token(&site.desk.db, &D1, "north").await.unwrap();
         let token = token.split('_').nth(1).unwrap().to_owned();
         Self { site, task, offer: offers[0].token.clone(), tracking, token }
@@ -59,7 +75,8 @@ impl Scene {
         let token = if door.path.contains("/offers/") { &self.offer } else { &guessed };
         let verb = if door.path.starts_with("/rider/") { "accept" } else { "cancel" };
         let path = door.path.replace("{id}", &id).replace("{token}", token);
-        path.replace("{verb}", verb).replace("{signal}", "1")
+        let path = path.replace("{verb}", verb).replace("{wish}", "stop");
+        path.replace("{round}", "7").replace("{signal}", "1")
     }
 
     /// Everything that could have been changed, as it stands.
@@ -71,7 +88,13 @@ impl Scene {
             rows.push(format!("{:#?}", tx.card(task.0).await.unwrap()));
             rows.push(format!("{:#?}", tx.offers_of(task.0).await.unwrap()));
         }
+        for task in &tasks {
+            rows.push(format!("{:#?}", tx.rounds_of(task.0).await.unwrap()));
+            rows.push(format!("{:#?}", tx.ledger_of(task.0).await.unwrap()));
+            rows.push(format!("{:?}", tx.search_of(task.0).await.unwrap()));
+        }
         for number in [1, 2, 3, FOREIGN_RIDER] {
+            rows.push(format!("{:#?}", tx.signals_of(RiderId(number), 9).await.unwrap()));
             rows.push(format!("{:#?}", tx.rider_record(RiderId(number)).await.unwrap()));
         }
         for region in [RegionId(1), RegionId(2)] {
@@ -159,7 +182,6 @@ fn is_nothing(status: u16, to: &str) -> bool {
 async fn strangers_at_pages(database: Database) {
     let scene = Scene::of(database).await;
     let site = &scene.site;
-    let before = scene.rows().await;
     let (head, _) = site.desk.read().await.head().await.unwrap();
     let mut ended = Browser::enter(site, &D1).await;
     let mut ended_rider = Browser::enter(site, &rider(1)).await;
@@ -169,7 +191,18 @@ async fn strangers_at_pages(database: Database) {
     tx.end_sessions_of(&rider(1)).await.unwrap();
     tx.commit().await.unwrap();
     ended_rider.cookies.clear();
+    let mut tx = site.desk.db.begin().await.unwrap();
+    tx.add_staff(StaffId(80), "Ada of the south", Role::Admin, &[SOUTH]).await.unwrap();
+    tx.add_staff(StaffId(81), "Sue of the south", Role::Supervisor, &[SOUTH]).await.unwrap();
+    tx.add_staff(StaffId(82), "Aud of the south", Role::Auditor, &[SOUTH]).await.unwrap();
+    tx.commit().await.unwrap();
+    let before = scene.rows().await;
+    let of_south = |id| Actor::Staff(StaffId(id));
     let mut strangers = vec![
+        // Their role may all of it, and the north is not there for them.
+        (ADMIN_OF_SOUTH, Browser::enter(site, &of_south(80)).await),
+        (SUPERVISOR_OF_SOUTH, Browser::enter(site, &of_south(81)).await),
+        (AUDITOR_OF_SOUTH, Browser::enter(site, &of_south(82)).await),
         ("nobody", Browser::new(site)),
         ("an ended session", ended),
         ("another region's dispatcher", Browser::enter(site, &FOREIGN_DISPATCHER).await),
@@ -186,8 +219,13 @@ async fn strangers_at_pages(database: Database) {
         let path = scene.path(door);
         for (who, browser) in &mut strangers {
             let mut browser = browser.clone();
-            let (status, to, html) = knock(&mut browser, door, &path).await;
             let named = door.path.contains('{');
+            let of_south = [ADMIN_OF_SOUTH, SUPERVISOR_OF_SOUTH, AUDITOR_OF_SOUTH].contains(who);
+            if of_south && (!named || door.path.contains("{token}")) {
+                // What names nothing of the north is theirs.
+                continue;
+            }
+            let (status, to, html) = knock(&mut browser, door, &path).await;
             let own = match *who {
                 // What is their own, or their own region's, they may; foreign things are not there.
                 "another region's dispatcher" => {

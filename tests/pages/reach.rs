@@ -5,10 +5,13 @@ use dispatch_desk::{
     domain::{
         actor::Actor,
         command::Role,
+        geo::{Area, Place},
         id::{RiderId, StaffId, Timestamp},
+        scope::{Actions, Scope},
         signal::{Evidence, Signal, SignalKind},
     },
-    store::StaffChange,
+    engine::office::NewToken,
+    store::{RegionChange, StaffChange},
     web::{Lifetime, Sessions},
 };
 use reqwest::header;
@@ -22,8 +25,8 @@ use crate::{
     browser::{Browser, Form},
     files::{trips, upload},
     harness::{
-        ADMIN, AUDITOR, D1, FOREIGN_DISPATCHER, FOREIGN_RIDER, NOON, NORTH, SOUTH, Site, rider,
-        shop,
+        ADMIN, AUDITOR, D1, D2, FOREIGN_DISPATCHER, FOREIGN_RIDER, NOON, NORTH, SOUTH, SUPERVISOR,
+        Site, rider, shop,
     },
 };
 
@@ -212,5 +215,68 @@ async fn what_was_typed_does_not_come_back_with_a_request_that_had_read_it() {
     next.data.insert("drafts".to_owned(), json!([["k", {}]]));
     sessions.save(&next).await.unwrap();
     assert!(sessions.load(&record.id).await.unwrap().unwrap().data.contains_key("drafts"));
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_keeps_the_desk_is_told_of_it_and_those_who_dispatch_are_not() {
+    let site = Site::open().await;
+    let executor = &site.desk.executor;
+    executor.end_sessions(&ADMIN, &D1).await.unwrap();
+    let order = site.desk.create().await;
+    for (who, kinds) in
+        [(&D2, vec!["task"]), (&SUPERVISOR, vec!["task"]), (&AUDITOR, vec!["admin", "task"])]
+    {
+        let token = admin::token(&site.desk.db, who, "reads").await.unwrap();
+        let get = reqwest::Client::new().get(format!("{}/api/v1/events", site.origin));
+        let got: serde_json::Value =
+            get.bearer_auth(&token).send().await.unwrap().json().await.unwrap();
+        let items = got["items"].as_array().unwrap();
+        let mine = items.iter().filter(|item| item["action"] != "token-made");
+        let found: Vec<_> = mine.map(|item| item["kind"].as_str().unwrap()).collect();
+        assert_eq!(found, kinds, "{who:?}");
+    }
+    assert_eq!(order.0, 10_001);
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_binds_every_region_is_for_those_who_have_every_one() {
+    let site = Site::open().await;
+    let executor = &site.desk.executor;
+    let both = staff(&site, 50, Role::Admin, &[NORTH, SOUTH]).await;
+    assert!(executor.require_factor(&ADMIN, 1, true).await.is_err());
+    executor.require_factor(&both, 1, true).await.unwrap();
+    // Whoever has all of them has the next one, too, whoever adds it; so there is always somebody.
+    let centre = Place { lat: 31.5, lng: 121.5 };
+    let area = Area::Circle { centre, radius_m: 500.0 };
+    let east =
+        RegionChange { name: "east", time_zone: chrono_tz::UTC, area: &area, retention_days: None };
+    let third = executor.add_region(&ADMIN, &east, None).await.unwrap();
+    let west = RegionChange { name: "west", ..east };
+    executor.add_region(&both, &west, None).await.unwrap();
+    let has = site.desk.read().await.staff_account(StaffId(50)).await.unwrap().unwrap();
+    assert!(has.staff.regions.len() == 4 && has.staff.regions.contains(&third), "{has:?}");
+    // A shop of the south: nobody of the north speaks for it, and uses up its keys.
+    let south = Scope { actions: Actions::All, regions: Some(vec![SOUTH]) };
+    let north = Scope { regions: Some(vec![NORTH]), ..south.clone() };
+    let taxi = Actor::Intake("taxi".to_owned());
+    let new =
+        |scope: &Scope| NewToken { label: "t", of: &taxi, scope: scope.clone(), expires_at: None };
+    executor.make_token(&both, &new(&south), None).await.unwrap();
+    assert!(executor.make_token(&ADMIN, &new(&north), None).await.is_err());
+    executor.make_token(&both, &new(&north), None).await.unwrap();
+    site.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_let_in_again_can_keep_the_desk() {
+    let site = Site::open().await;
+    let executor = &site.desk.executor;
+    let (id, _) = executor.recover(None).await.unwrap();
+    let mut ada = Browser::enter(&site, &Actor::Staff(id)).await;
+    ada.get("/admin/staff").await.is(200).says("staff 1").says("staff 4");
+    ada.get("/admin/regions/G2").await.is(200);
+    ada.get(&format!("/admin/staff/{id}")).await.is(200);
     site.close().await;
 }

@@ -190,6 +190,7 @@ async fn a_riders_password_is_changed_with_the_present_one_and_can_be_taken_away
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_the_factor_that_is_asked_for_every_door_leads_to_ones_own_page() {
     let site = Site::open().await;
+    site.gives_all(5).await;
     site.password(1, "dora").await;
     let task = site.desk.create().await;
     site.desk.executor.require_factor(&ADMIN, 1, true).await.unwrap();

@@ -225,7 +225,7 @@ impl Follower {
             if number <= self.seen {
                 continue;
             }
-            match (item.sight(&rights.actor, &rights.regions), self.reader.pace) {
+            match (item.sight(&rights.actor, rights.role, &rights.regions), self.reader.pace) {
                 (Some(sight), Pace::Each) => {
                     // `seen` and not `number - 1`: they are the same, or a gap shows.
                     self.catch_word();

@@ -9,7 +9,8 @@ use bytes::Bytes;
 
 use crate::{
     domain::{
-        actor::Actor,
+        actor::{Actor, Role},
+        authority::{Matter, who},
         command::Verb,
         id::{RegionId, Revision, RiderId, TaskId, Timestamp},
         round::RoundAction,
@@ -46,9 +47,10 @@ pub struct Item {
 
 impl Item {
     /// How much of it somebody sees; nothing if it is not for them.
-    pub fn sight(&self, actor: &Actor, regions: &[RegionId]) -> Option<Sight> {
+    pub fn sight(&self, actor: &Actor, role: Role, regions: &[RegionId]) -> Option<Sight> {
         let here = || self.event.region_id.is_some_and(|id| regions.contains(&RegionId(id)));
         match actor {
+            Actor::Staff(_) if !is_read_by(&self.event, role) => None,
             Actor::Staff(_) => here().then_some(Sight::Desk),
             // What staff did about somebody (who looked at a signal, who saw a number) is not told to them.
             Actor::Rider(_) | Actor::Customer(_) if self.event.kind == "admin" => None,
@@ -73,6 +75,12 @@ impl Item {
     pub fn frame(&self, sight: Sight, make: impl FnOnce(&LoggedEvent) -> Bytes) -> Bytes {
         self.frames[sight as usize].get_or_init(|| make(&self.event)).clone()
     }
+}
+
+/// Whether staff of that role read of such an event at all: what was done about people, ways in and rules is for those
+/// who read the log.
+pub fn is_read_by(event: &LoggedEvent, role: Role) -> bool {
+    event.kind != "admin" || who(Matter::Audit).contains(&role)
 }
 
 /// Events with consecutive numbers.

@@ -24,7 +24,8 @@ impl Executor {
         }
         // Its orders are told apart by its own keys: a file is not to take them before it does.
         let shop = Actor::source(source).ok_or(Error::Invalid("source"))?;
-        if office.tx.has_token(&shop).await? {
+        let now = office.now();
+        if !office.tx.tokens_of(&shop, now).await?.is_empty() {
             return Err(Error::Invalid("source"));
         }
         let imported = AdminEvent::new(AdminAction::Imported, AdminSubject::Region(region));

@@ -80,6 +80,14 @@ impl Executor {
             return Err(Error::Invalid("regions"));
         }
         let now = office.now();
+        // Keys of orders are a source's own, wherever they go: whoever does not keep all of its tokens makes none.
+        if matches!(new.of, Actor::Intake(_)) {
+            for token in office.tx.tokens_of(new.of, now).await? {
+                if !office.reaches_token(&token.actor, &token.scope).await? {
+                    return Err(Error::Invalid("of"));
+                }
+            }
+        }
         if new.expires_at.is_some_and(|at| at <= now) {
             return Err(Error::Invalid("expires_at"));
         }
@@ -158,6 +166,10 @@ impl Executor {
     /// [`Error`].
     pub async fn require_factor(&self, actor: &Actor, revision: i64, required: bool) -> Result<()> {
         let mut office = Office::open_for(self, actor, Matter::DeskRules).await?;
+        // It is a rule of every region.
+        if !office.reaches_all(&[]).await? {
+            return Err(Error::Forbidden);
+        }
         if office.tx.set_desk_rule(revision, required).await? == 0 {
             return Err(Error::Stale);
         }

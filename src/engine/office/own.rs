@@ -102,7 +102,7 @@ impl Executor {
     }
 
     /// Lets an admin in again, for whoever has the machine in hand: the account is opened, its second factor taken
-    /// away, its sessions ended. Without any admin a new one is made. Returns who, and the secret of the link by which
+    /// away, its sessions ended. Without any admin a new one is made. One without a region gets all that there are. Returns who, and the secret of the link by which
     /// they set their password.
     ///
     /// # Errors
@@ -122,6 +122,14 @@ impl Executor {
             office.tx.add_staff(id, "admin", Role::Admin, &[]).await?;
             id
         };
+        // Whoever has none could keep nobody, not even themselves.
+        let account = office.tx.staff_account(id).await?;
+        if account.is_some_and(|account| account.staff.regions.is_empty()) {
+            let now = office.now();
+            for found in office.tx.regions(now).await? {
+                office.tx.add_staff_region(id, found.region.id).await?;
+            }
+        }
         office.note(AdminEvent::new(AdminAction::Recovered, AdminSubject::Staff(id)));
         let secret = office.password_link(id).await?;
         office.commit().await?;
@@ -145,6 +153,7 @@ impl Executor {
         }
         office.tx.set_password(id, login, phc, now).await.map_err(taken)?;
         office.tx.end_sessions_of(&Actor::Staff(id)).await?;
+        office.tx.end_links_of(&Actor::Staff(id)).await?;
         let set = AdminEvent::new(AdminAction::PasswordSet, AdminSubject::Staff(id));
         office.note(set.with("by", "link"));
         office.commit().await?;

@@ -59,7 +59,8 @@ fn wrong(policy: &Policy) -> Option<&'static str> {
 }
 
 impl Executor {
-    /// Adds a region, with the default rules. It becomes one of whoever adds it.
+    /// Adds a region, with the default rules. It becomes one of whoever adds it, and of the admins and auditors who have
+    /// every other one: what concerns the whole desk is theirs, and somebody has to have it.
     ///
     /// # Errors
     /// [`Error`].
@@ -75,6 +76,7 @@ impl Executor {
         let (id, ..) = office.tx.next_ids().await?;
         let added = office.tx.add_region(id, new.name, new.time_zone, new.area).await;
         added.map_err(super::taken)?;
+        office.tx.add_region_to_those_with_all(id).await?;
         office.tx.change_region(id, 1, &new).await?;
         office.tx.add_policy(id, Timestamp(0), &Policy::default()).await?;
         if let Actor::Staff(staff) = actor {

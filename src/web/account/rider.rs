@@ -64,12 +64,16 @@ pub(super) async fn sign_in(
     let mut tx = desk.db().read().await.map_err(read)?;
     let (id, phc) = tx.rider_password(&phone).await.map_err(read)?.unzip();
     drop(tx);
-    let right = password::verify(place, typed.raw("password").to_owned(), phc).await;
+    let right = password::verify(place, typed.raw("password").to_owned(), phc.clone()).await;
     // As for staff: looked at only with the right password.
     let entered = match id.filter(|_| right) {
         Some(id) => {
             let mut tx = desk.db().read().await.map_err(read)?;
-            tx.rider(id).await.map_err(read)?.filter(|rider| !rider.disabled).map(|_| id)
+            // It may have been taken away while it waited for its turn.
+            let now = tx.rider_password(&phone).await.map_err(read)?;
+            let same = now.map(|(_, phc)| phc) == phc;
+            let rider = tx.rider(id).await.map_err(read)?;
+            rider.filter(|rider| same && !rider.disabled).map(|_| id)
         }
         None => None,
     };

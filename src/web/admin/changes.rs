@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The most that a page shows.
-const MOST: usize = 30;
+const MOST: i64 = 30;
 
 /// One change, as people read it.
 #[derive(Clone, Debug)]
@@ -22,15 +22,6 @@ pub(super) struct Change {
     pub(super) what: String,
     /// What exactly, as the log has it.
     pub(super) detail: String,
-}
-
-/// Whether an event is about this thing. Things of different kinds share numbers.
-fn is_of(event: &LoggedEvent, of: AdminSubject) -> bool {
-    let detail: serde_json::Value = serde_json::from_str(&event.detail).unwrap_or_default();
-    match event.kind.as_str() {
-        "rider" => of.kind() == "rider",
-        _ => detail["of"] == of.kind(),
-    }
 }
 
 fn detail(event: &LoggedEvent) -> String {
@@ -49,9 +40,7 @@ pub(super) async fn of(
     zone: Zone,
     lang: Lang,
 ) -> store::Result<Vec<Change>> {
-    let mut events = tx.changes_of(of.number(), 200).await?;
-    events.retain(|event| is_of(event, of));
-    events.truncate(MOST);
+    let events = tx.changes_of(of, MOST).await?;
     let actors: Vec<_> = events
         .iter()
         .map(|event| Actor::from_columns(&event.actor_kind, event.actor_id.as_deref()))

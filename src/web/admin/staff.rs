@@ -51,6 +51,8 @@ struct List {
     roles: &'static [Role],
     regions: Vec<(i64, String)>,
     rule: DeskRule,
+    /// Whether this reader may change what binds every region.
+    every: bool,
     typed: Typed,
     wrong: Option<String>,
     saved: bool,
@@ -97,6 +99,7 @@ async fn show(
         roles: authority::STAFF,
         regions: opened.choices(),
         rule,
+        every: opened.every,
         typed,
         wrong,
         saved,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     domain::id::{TaskId, Timestamp, rfc3339},
-    engine::hub::{Batch, Item},
+    engine::hub::{Batch, Item, is_read_by},
     store::{self, EventPage, Tx},
 };
 
@@ -82,7 +82,8 @@ pub(super) async fn log(
     };
     let EventPage { after, through, head, items } = page.map_err(failed)?;
     let server_time = tx.now().await.map_err(failed)?;
-    let items = items.iter().map(|event| EventItem::of(event, me)).collect();
+    let read = items.iter().filter(|event| is_read_by(event, caller.role));
+    let items = read.map(|event| EventItem::of(event, me)).collect();
     Ok(Json(LogPage { after, through, head, items, server_time }))
 }
 
@@ -97,7 +98,7 @@ async fn of_rider(
     let events = tx.events_after(after, limit).await?;
     let batch = Batch::of(tx, events).await?;
     let through = batch.items.last().map_or(after, |item| item.event.number);
-    let concerns = |item: &Item| item.sight(&caller.actor, &caller.regions).is_some();
+    let concerns = |item: &Item| item.sight(&caller.actor, caller.role, &caller.regions).is_some();
     let items = batch.items.into_iter().filter(concerns).map(|item| item.event).collect();
     Ok(EventPage { after, through, head, items })
 }

@@ -187,7 +187,9 @@ pub(super) async fn upload(
 async fn speaks(desk: &Desk, source: &SourceName, lang: Lang) -> Result<bool, Problem> {
     let failed = |error: store::Error| Problem::read(&error, lang);
     let mut tx = desk.db().read().await.map_err(failed)?;
-    tx.has_token(&Actor::Intake(source.as_str().to_owned())).await.map_err(failed)
+    let now = tx.now().await.map_err(failed)?;
+    let shop = Actor::Intake(source.as_str().to_owned());
+    Ok(!tx.tokens_of(&shop, now).await.map_err(failed)?.is_empty())
 }
 
 /// The counts of a file, and a few rows of both kinds: what would be imported, and what would not.

@@ -50,7 +50,7 @@ impl Record {
         let events = tx.events_of(task).await?;
         let attempts = tx.attempts_of(task).await?;
         let offers = tx.offers_of(task).await?;
-        let mut personal = tx.changes_of(task.0, MOST_PERSONAL).await?;
+        let mut personal = tx.changes_of(AdminSubject::Task(task), MOST_PERSONAL).await?;
         personal.retain(|event| personal_words(event).is_some());
         let (mut riders, mut staff) = more;
         riders.extend(events.iter().filter_map(|event| event.rider_id.map(RiderId)));

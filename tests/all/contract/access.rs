@@ -24,13 +24,16 @@ fn enter(actor: &Actor) -> Link {
 for_each_database!(whoever_has_a_token_has_it_until_it_is_ended, |desk| async move {
     let mut tx = desk.db.begin().await.unwrap();
     let taxi = Actor::Intake("taxi".to_owned());
-    assert!(!tx.has_token(&taxi).await.unwrap());
-    tx.add_token(&ApiToken::new("t1", "x", "a shop", &taxi, NOON)).await.unwrap();
-    assert!(tx.has_token(&taxi).await.unwrap());
-    assert!(!tx.has_token(&Actor::Intake("tax".to_owned())).await.unwrap());
-    assert!(!tx.has_token(&D1).await.unwrap());
+    assert_eq!(tx.tokens_of(&taxi, NOON).await.unwrap(), []);
+    let token = ApiToken::new("t1", "x", "a shop", &taxi, NOON);
+    let token = ApiToken { expires_at: Some(NOON.plus_ms(9)), ..token };
+    tx.add_token(&token).await.unwrap();
+    assert_eq!(tx.tokens_of(&taxi, NOON).await.unwrap(), [token]);
+    assert_eq!(tx.tokens_of(&taxi, NOON.plus_ms(9)).await.unwrap(), [], "it is over");
+    assert_eq!(tx.tokens_of(&Actor::Intake("tax".to_owned()), NOON).await.unwrap(), []);
+    assert_eq!(tx.tokens_of(&D1, NOON).await.unwrap(), []);
     tx.revoke_token("t1", NOON).await.unwrap();
-    assert!(!tx.has_token(&taxi).await.unwrap());
+    assert_eq!(tx.tokens_of(&taxi, NOON).await.unwrap(), []);
 });
 
 for_each_database!(a_token_speaks_for_its_actor_until_it_is_revoked, |desk| async move {

@@ -3,8 +3,9 @@
 use dispatch_desk::{
     domain::{
         actor::{Actor, Role},
+        admin::AdminSubject,
         geo::{Area, Place},
-        id::{RegionId, RiderId, StaffId, Timestamp},
+        id::{RegionId, RiderId, StaffId, TaskId, Timestamp},
         policy::Policy,
         scope::{Actions, Scope},
     },
@@ -257,5 +258,54 @@ for_each_database!(tokens_links_and_sessions_of_somebody, |desk| async move {
     assert_eq!(tx.end_session_of(&D1, "s1").await.unwrap(), 1);
     assert_eq!(tx.end_others_of(&D1, "s2").await.unwrap(), 1);
     assert_eq!(tx.sessions_of(&D1, 9).await.unwrap().len(), 1);
-    assert!(tx.changes_of(1, 5).await.unwrap().is_empty(), "nobody changed anything by the office");
+    let one = AdminSubject::Staff(StaffId(1));
+    assert!(
+        tx.changes_of(one, 5).await.unwrap().is_empty(),
+        "nobody changed anything by the office"
+    );
+});
+
+for_each_database!(
+    what_was_done_to_a_thing_is_not_crowded_out_by_what_has_its_number,
+    |desk| async move {
+        let event = |number: i64, kind: &str, of: &str| {
+            format!(
+                "({number}, 'e{number}', '{kind}', 7, 1, 'x', 'system', 0, 1, '{{\"of\":\"{of}\"}}')"
+            )
+        };
+        let mut rows =
+            vec![event(1, "admin", "staff"), event(2, "admin", "task"), event(3, "policy", "")];
+        rows.extend((4..20).map(|number| event(number, "rider", "")));
+        let sql = format!(
+            "INSERT INTO dispatch_event (number, event_id, kind, subject, region_id, action, actor_kind, occurred_at, \
+         detail_version, detail) VALUES {}",
+            rows.join(", ")
+        );
+        desk.sql(&sql, &sql).await;
+        let mut tx = desk.read().await;
+        for (of, found) in [
+            (AdminSubject::Staff(StaffId(7)), vec![1]),
+            (AdminSubject::Task(TaskId(7)), vec![2]),
+            (AdminSubject::Region(RegionId(7)), vec![3]),
+            (AdminSubject::Rider(RiderId(7)), vec![19, 18]),
+            (AdminSubject::Staff(StaffId(8)), vec![]),
+        ] {
+            let changes = tx.changes_of(of, 2).await.unwrap();
+            let numbers: Vec<_> = changes.iter().map(|event| event.number).collect();
+            assert_eq!(numbers, found, "{of:?}");
+        }
+    }
+);
+
+for_each_database!(a_new_region_becomes_one_of_those_who_have_all_others, |desk| async move {
+    let mut tx = desk.db.begin().await.unwrap();
+    tx.add_staff(StaffId(70), "all", Role::Auditor, &[NORTH, SOUTH]).await.unwrap();
+    tx.add_staff(StaffId(71), "none", Role::Admin, &[]).await.unwrap();
+    tx.add_staff(StaffId(72), "at work", Role::Dispatcher, &[NORTH, SOUTH]).await.unwrap();
+    let area = Area::Circle { centre: Place { lat: 31.0, lng: 121.0 }, radius_m: 10.0 };
+    tx.add_region(RegionId(7), "east", chrono_tz::UTC, &area).await.unwrap();
+    assert_eq!(tx.add_region_to_those_with_all(RegionId(7)).await.unwrap(), 1);
+    assert_eq!(tx.add_region_to_those_with_all(RegionId(7)).await.unwrap(), 0);
+    let regions = tx.staff_account(StaffId(70)).await.unwrap().unwrap().staff.regions;
+    assert_eq!(regions, [NORTH, SOUTH, RegionId(7)]);
 });
