@@ -13,7 +13,7 @@ use crate::{
     shown::Shown,
 };
 
-const WANTED: [&str; 15] = [
+const WANTED: [&str; 18] = [
     "sign_in",
     "sign_in_failed",
     "rules",
@@ -29,6 +29,9 @@ const WANTED: [&str; 15] = [
     "rider_gone",
     "track_picked_up",
     "track_refused",
+    "audit",
+    "kept_signals",
+    "kept_staff",
 ];
 
 const STREETS: [&str; 6] =
