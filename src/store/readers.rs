@@ -20,7 +20,7 @@ pub(super) const EVENTS_OF_REGIONS: Sql = paged!(
      e.detail_version, e.detail FROM ",
     "dispatch_event",
     "number",
-    "p.number > $2",
+    "p.number > $2 AND (p.kind <> 'admin' OR $4 = 1)",
     order("", "ASC"),
     "$3",
     " CROSS JOIN dispatch_event e WHERE e.number = k.number ORDER BY e.number"
@@ -112,17 +112,20 @@ pub struct EventPage {
 }
 
 impl Tx {
-    /// Up to `limit` events of `regions` with larger numbers than `after`. Use it in a reading transaction: the head
+    /// Up to `limit` events of `regions` with larger numbers than `after`; with what was done about people, ways in and
+    /// rules only for whoever `audits`. Use it in a reading transaction: the head
     /// and the rows must be of one moment.
     pub async fn events_of_regions(
         &mut self,
         regions: &[RegionId],
         after: i64,
         limit: i64,
+        audits: bool,
     ) -> Result<EventPage> {
         let (head, _) = self.head().await?;
         let regions = region_rows(regions);
-        let items = fetch!(self, LoggedEvent, EVENTS_OF_REGIONS, &regions, after, limit);
+        let items =
+            fetch!(self, LoggedEvent, EVENTS_OF_REGIONS, &regions, after, limit, i64::from(audits));
         let full = i64::try_from(items.len()).unwrap_or(i64::MAX) >= limit;
         let last = items.last().map_or(after, |event| event.number);
         let through = if full { last } else { head.max(last) };

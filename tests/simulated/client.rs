@@ -64,7 +64,7 @@ async fn a_task_goes_from_order_to_door_and_each_answer_is_what_came_over_the_wi
     let events = desk.task_events(task).await.unwrap();
     let actions: Vec<_> = events.items.iter().map(|event| event.action.as_str()).collect();
     assert_eq!(actions, ["create", "offer", "accept", "arrive", "pick-up", "deliver"]);
-    // The log of the whole region holds them, too, behind what was done to set the desk up.
+    // The log of the whole region holds them, too.
     let all = desk.events(0, None).await.unwrap().items;
     let of_task = all.iter().filter(|event| event.task_id == Some(task));
     assert_eq!(of_task.map(|event| event.number).collect::<Vec<_>>(), numbers(&events.items));

@@ -113,9 +113,14 @@ fn attempts(hearing: &mut Hearing<'_, '_>, task: &str) {
         *left.entry((who, attempt.verb.clone(), attempt.code.clone())).or_default() += 1;
     }
     let mut missing = Vec::new();
-    // When an order is placed, there is no task yet that an attempt could be on.
-    let on_task = |ask: &Ask| ask.task == task && ask.command != Verb::Create;
-    for (exchange, ask, told) in told(hearing).filter(|(_, ask, _)| on_task(ask)) {
+    // When an order is placed, there is no task yet that an attempt could be on: it may be kept with what it made, and
+    // where it is, it has to say so.
+    let kept_with_it = kept.iter().any(|attempt| attempt.verb == Verb::Create.as_str());
+    let on_task = |ask: &Ask, told: &product::Told| {
+        let made = kept_with_it && told.returns == Returns::Done;
+        ask.task == task && (ask.command != Verb::Create || made)
+    };
+    for (exchange, ask, told) in told(hearing).filter(|(_, ask, told)| on_task(ask, told)) {
         let code = match &told.returns {
             Returns::Done => "done".to_owned(),
             Returns::Already(code) | Returns::Refused(code) => code.clone(),

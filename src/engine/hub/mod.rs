@@ -47,7 +47,7 @@ use tokio::{
 pub use follower::Follower;
 pub use places::{Caps, Figures, Full};
 pub use rights::{Rights, Way};
-pub use sight::{Batch, Item, Sight, is_read_by};
+pub use sight::{Batch, Item, Sight};
 pub use told::{Cursor, Pulse, Told, Why, WhyReset};
 
 use super::executor::Executor;

@@ -79,7 +79,7 @@ impl Item {
 
 /// Whether staff of that role read of such an event at all: what was done about people, ways in and rules is for those
 /// who read the log.
-pub fn is_read_by(event: &LoggedEvent, role: Role) -> bool {
+fn is_read_by(event: &LoggedEvent, role: Role) -> bool {
     event.kind != "admin" || who(Matter::Audit).contains(&role)
 }
 

@@ -20,7 +20,7 @@ fn in_the_south() -> NewTask {
 
 /// A page: what is on it, how far it goes, and the end of the log.
 async fn page(tx: &mut Tx, regions: &[RegionId], after: i64, limit: i64) -> (Vec<i64>, i64, i64) {
-    let page = tx.events_of_regions(regions, after, limit).await.unwrap();
+    let page = tx.events_of_regions(regions, after, limit, true).await.unwrap();
     assert_eq!(page.after, after);
     let regions: Vec<_> = regions.iter().map(|region| Some(region.0)).collect();
     assert!(page.items.iter().all(|event| regions.contains(&event.region_id)), "{page:?}");
@@ -200,3 +200,20 @@ for_each_database!(a_touch_needs_a_writer_and_changes_nothing, |desk| async move
     let refused = desk.read().await.touch().await;
     assert!(matches!(refused, Err(Error::ReadOnly(_))), "{refused:?}");
 });
+
+for_each_database!(
+    a_page_for_those_who_dispatch_has_no_admin_events_and_is_full,
+    |desk| async move {
+        desk.create().await;
+        desk.executor.end_sessions(&ADMIN, &D1).await.unwrap();
+        desk.executor.end_sessions(&ADMIN, &D2).await.unwrap();
+        desk.create().await;
+        let mut tx = desk.read().await;
+        let page = tx.events_of_regions(&[NORTH], 0, 2, false).await.unwrap();
+        let numbers: Vec<_> = page.items.iter().map(|event| event.number).collect();
+        assert_eq!((numbers, page.through, page.head), (vec![1, 4], 4, 4));
+        let page = tx.events_of_regions(&[NORTH], 0, 2, true).await.unwrap();
+        let numbers: Vec<_> = page.items.iter().map(|event| event.number).collect();
+        assert_eq!((numbers, page.through, page.head), (vec![1, 2], 2, 4));
+    }
+);
